@@ -129,6 +129,21 @@ import VaultModel
     }
   }
 
+  /// A program has it open. What it sets goes with it, and keeps nothing else from being saved.
+  @Test func attributesOfAFolderThatNoCommitHasHeardOfAreNoFailure() throws {
+    let mounted = try MountedVault()
+    let tree = mounted.tree
+    try tree.mkdir("Emma")
+    try tree.mkdir("Emma/made")
+    let made = try tree.find("Emma/made")
+    try tree.rmdir("Emma/made")
+    let shown = try tree.setAttributes(made, AttributeChange(mode: 0o750), through: nil)
+    #expect(shown.mode == FileMode.directory | 0o750)
+    try tree.setXattr(made, Array("user.tag".utf8), [1], mode: .create)
+    #expect(throws: Never.self) { try tree.commitNow() }
+    #expect(tree.unsaved.isEmpty)
+  }
+
   @Test func aReadOnlyVaultRefusesEveryChange() throws {
     let mounted = try MountedVault()
     try mounted.tree.mkdir("Emma")

@@ -367,6 +367,31 @@ import VaultModel
     #expect(try pair.tree.list("Emma") == ["visit"])
   }
 
+  @Test func attributesOfAFolderThatOthersHaveRemovedAreRefused() throws {
+    let pair = try Pair()
+    let visit = try pair.tree.find("Emma/visit")
+    let member = try #require(pair.other.vault.members.first)
+    let record = try #require(member.allEntries().first { $0.title.string == "visit" }).record
+    try pair.other.unlink("Emma/visit/file")
+    try pair.other.rmdir("Emma/visit")
+    try pair.other.commitNow()
+    pair.tree.refresh()
+    #expect(throws: FileError.stale) {
+      try pair.tree.setAttributes(visit, AttributeChange(mode: 0o750), through: nil)
+    }
+    #expect(throws: FileError.stale) {
+      try pair.tree.setXattr(visit, Self.tag, [1], mode: .createOrReplace)
+    }
+    // Somebody restores it.
+    let place = RecordPlace(parent: .root, title: try pair.tree.name("visit"))
+    _ = try member.commit([RecordEdit(record: record, place: place)])
+    pair.tree.refresh()
+    _ = try pair.tree.setAttributes(visit, AttributeChange(mode: 0o750), through: nil)
+    try pair.tree.commitNow()
+    #expect(try pair.tree.stat("Emma/visit").mode == FileMode.directory | 0o750)
+    #expect(try pair.mounted.differencesFromFresh() == [])
+  }
+
   @Test func attributesOfAFileRemovedHereAreNobodysBusiness() throws {
     let pair = try Pair()
     let handle = try pair.tree.open("Emma/visit/file")

@@ -47,6 +47,8 @@ final class DirectoryNode: Node {
   var title: FileName
   var permissions: UInt32
   var isRemoved = false
+  /// Whether others have removed it.
+  var isTaken = false
   /// The live records in it by the names they show under; nil until needed.
   var records: [FileName: RecordID]?
   /// Whether one of them shows under another name than its title.

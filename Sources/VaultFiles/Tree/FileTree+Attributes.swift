@@ -14,8 +14,8 @@ extension FileTree {
   /// - Parameters:
   ///   - handle: The open file through which this was asked for, which allows more than its name may.
   ///   - caller: Whose process asked.
-  /// - Throws: `notPermitted` for someone else's file, `readOnly`, `isDirectory` for a directory's size; `stale` for a file that
-  ///   others have removed, where it cannot have its name back.
+  /// - Throws: `notPermitted` for someone else's file, `readOnly`, `isDirectory` for a directory's size; `stale` for a directory that
+  ///   others have removed, and for a file where it cannot have its name back.
   package func setAttributes(
     _ inode: Inode, _ change: AttributeChange, through handle: FileHandle?, by caller: Caller? = nil
   ) throws(FileError) -> Attributes {
@@ -81,6 +81,7 @@ extension FileTree {
       let node = try tree.loaded(inode)
       guard change != AttributeChange() else { return tree.attributes(of: node) }
       try tree.checkOwnership(of: node, change)
+      if node.isTaken, change.isKept { throw .failed(.stale) }
       if let mode = change.mode { node.permissions = mode & FileMode.permissionMask }
       tree.apply(change, to: node)
       if change.isKept { tree.noteChange(ofAttributesOf: node) }
@@ -130,8 +131,9 @@ extension TreeState {
     committer.noteChange()
   }
 
-  /// A directory's attributes changed: the next commit takes it.
+  /// A directory's attributes changed: the next commit takes it, unless it was removed here.
   func noteChange(ofAttributesOf directory: DirectoryNode) {
+    guard !directory.isRemoved else { return }
     directory.view.willChange(attributesOf: directory)
     committer.noteChange()
   }

@@ -155,6 +155,7 @@ extension TreeState {
     if !view.isPlacePending(record) {
       node.parent = entry.parent
       node.title = entry.title
+      node.isTaken = entry.isDeleted && (node.isTaken || !node.isRemoved)
       node.isRemoved = entry.isDeleted
       if node.isRemoved { view.touched[record] = nil }
     }

@@ -20,8 +20,7 @@ extension FileTree {
   }
 
   /// - Throws: `notSupported` for names that do not begin with `user.`, and at the top; `alreadyExists` and `noAttribute`
-  ///   as `mode` says; `attributesTooLarge` beyond 64 KiB in all; `readOnly`, `accessDenied`; `stale` for a file that others
-  ///   have removed, where it cannot have its name back.
+  ///   as `mode` says; `attributesTooLarge` beyond 64 KiB in all; `readOnly`, `accessDenied`; `stale` as `setAttributes` does.
   package func setXattr(
     _ inode: Inode, _ name: [UInt8], _ value: [UInt8], mode: XattrMode
   ) throws(FileError) {
@@ -38,7 +37,7 @@ extension FileTree {
     }
   }
 
-  /// - Throws: `noAttribute`, `notSupported`, `readOnly`, `accessDenied`; `stale` as `setXattr` does.
+  /// - Throws: `noAttribute`, `notSupported`, `readOnly`, `accessDenied`; `stale` as `setAttributes` does.
   package func removeXattr(_ inode: Inode, _ name: [UInt8]) throws(FileError) {
     guard Xattr.isValid(name: name) else { throw .notSupported }
     try changeXattrs(inode) { (xattrs) throws(TreeObstacle) in
@@ -59,16 +58,14 @@ extension FileTree {
       try tree.checkAccess(node, mask: 2)
       var xattrs = node.xattrs
       try change(&xattrs)
-      let file = node as? FileNode
+      let (file, directory) = (node as? FileNode, node as? DirectoryNode)
+      if let directory, directory.isTaken { throw .failed(.stale) }
       var changed: [Invalidation] = []
       if let file { changed = try tree.putBack(file) }
       node.xattrs = xattrs
       node.changed = .now
-      if let file {
-        tree.noteChange(of: file)
-      } else if let directory = node as? DirectoryNode {
-        tree.noteChange(ofAttributesOf: directory)
-      }
+      if let file { tree.noteChange(of: file) }
+      if let directory { tree.noteChange(ofAttributesOf: directory) }
       return changed
     }
     invalidate(changed)
