@@ -125,6 +125,31 @@ import VaultModel
     #expect(try pair.tree.list("Emma") == ["visit"])
   }
 
+  /// The commit of a new name finds there what others have written, which who writes meanwhile has not seen.
+  @Test func whatIsWrittenWhileItsNewNameIsCommittedSwallowsNothing() throws {
+    let pair = try Pair()
+    let tree = pair.tree
+    try tree.rename("Emma/visit/file", "Emma/visit/new")
+    try pair.other.write("Emma/visit/file", "theirs")
+    try pair.other.commitNow()
+    let edits = tree.withTree { tree in
+      tree.views.values.flatMap {
+        $0.collectEdits(andTimesSince: ContinuousClock.now - .seconds(3600)).edits
+      }
+    }
+    try tree.write("Emma/visit/new", "mine")
+    let member = try #require(pair.mounted.vault.members.first)
+    let commit = try member.commit(edits, foldsRedo: true)
+    tree.withTree { tree in
+      for view in tree.views.values { _ = tree.settle(edits, commit, of: view) }
+    }
+    try tree.commitNow()
+    tree.refresh()
+    #expect(try tree.text("Emma/visit/new") == "mine")
+    #expect(try tree.list("Emma/visit") == ["new"])
+    #expect(try pair.conflicts() == ["new": "theirs"])
+  }
+
   @Test func aNewFileOfTheSameNameKeepsBoth() throws {
     let pair = try Pair()
     try pair.tree.write("Emma/visit/card", "mine")

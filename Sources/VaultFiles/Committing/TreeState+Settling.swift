@@ -26,7 +26,7 @@ extension TreeState {
         let stored = commit.items[edit.record]?[name]
         if view.pending[edit.record]?.items[name] != nil {
           view.pending[edit.record]?.items[name] = item != nil
-          view.pending[edit.record]?.seen[name] = stored.map(SeenFile.init) ?? .nothing
+          view.pending[edit.record]?.seen[name] = edit.seen(name, storedAs: stored)
         }
         guard let item, let stored, let file = view.files[item.file] else { continue }
         if file.content == item.content {
@@ -85,5 +85,16 @@ extension TreeState {
       }
     }
     committer.noteChange()
+  }
+}
+
+extension RecordEdit {
+  /// What shows under a name, as far as whoever has changed it once more since has seen it: of what the commit found there of
+  /// others, and kept, they have seen nothing.
+  fileprivate func seen(_ name: FileName, storedAs stored: Item?) -> SeenFile {
+    guard let stored, let item = items[name] ?? nil, !stored.hasState(of: item) else {
+      return stored.map(SeenFile.init) ?? .nothing
+    }
+    return seen[name] ?? .nothing
   }
 }
