@@ -114,7 +114,10 @@ package struct RemoteSync {
       throw error
     }
     session.rememberSuccess(at: now)
-    if !options.isDryRun { try file.store(session.memory) }
+    if !options.isDryRun {
+      try file.store(session.memory)
+      try keeping(session.home.state.noteClock(now))
+    }
     return .done(session.report)
   }
 

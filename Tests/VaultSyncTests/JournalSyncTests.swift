@@ -58,7 +58,8 @@ import VaultModel
     }
     for device in family.devices { try syncFully(device) }
     let before = segments(remote)
-    #expect(try family[0].vault.collect(keepDays: 90, isDryRun: false).joinedSegmentCount > 10)
+    let report = try family[0].vault.collect(keepDays: 90, acceptsClock: true, isDryRun: false)
+    #expect(report.joinedSegmentCount > 10)
     for _ in 0..<2 { for device in family.devices { try syncFully(device) } }
     let after = segments(remote)
     #expect(after.count < before.count - 10)
@@ -86,7 +87,8 @@ import VaultModel
       }
     }
     let before = segments(family[0].store)
-    #expect(try family[0].vault.collect(keepDays: 90, isDryRun: false).joinedSegmentCount > 10)
+    let report = try family[0].vault.collect(keepDays: 90, acceptsClock: true, isDryRun: false)
+    #expect(report.joinedSegmentCount > 10)
     let joined = segments(family[0].store).subtracting(before)
     #expect(!joined.isEmpty)
     return (family, joined)

@@ -74,6 +74,22 @@ import VaultModel
     #expect(try device.contents() == before)
   }
 
+  /// Versions are as old as the clock says.
+  @Test func nothingIsThinnedByAClockThatJumpedAhead() throws {
+    let device = try Family(count: 1)[0]
+    let record = try device.write("Base", "v")
+    for number in UInt64(0)..<10 {
+      try save(record, on: device, number: number)
+      device.clock.turn(bySeconds: 1)
+    }
+    device.clock.turn(bySeconds: 365 * 86_400)
+    try device.thin()
+    try expectHistoryIsWhole(of: record, on: device, count: 11...11)
+    device.clock.turn(bySeconds: 3700 - 365 * 86_400)
+    try device.thin()
+    try expectHistoryIsWhole(of: record, on: device, count: 1...3)
+  }
+
   @Test func allKeepsEveryVersion() throws {
     let device = try Family(count: 1)[0]
     let record = try device.write("Base", "v")

@@ -102,12 +102,93 @@ struct ClockTests {
       // What was removed comes back with the next meeting, since the other one removes nothing.
       let counts = try (0..<8).map { _ in
         try replicas.everyoneMeets()
-        _ = try replicas[0].vault.collect(keepDays: 90, isDryRun: false)
+        _ = try replicas[0].vault.collect(keepDays: 90, acceptsClock: true, isDryRun: false)
         let count = try replicas[0].member.history(of: visit.record).count
         try replicas[1].commit(.newRecord("Other", note: "so it has seen what was announced"))
         return count
       }
       #expect(counts.min() == versions)
     }
+  }
+
+  // MARK: A clock that jumped ahead
+
+  /// A vault with a record that was replaced once, a year before its clock has a leap.
+  private func leapt() throws -> (Replicas.Replica, RecordID) {
+    let replica = try Replicas(count: 1)[0]
+    let visit = RecordEdit.newRecord("Visit", note: "then")
+    try replica.commit(visit)
+    try replica.commit(RecordEdit(record: visit.record, items: [.record: .note("now")]))
+    #expect(try replica.vault.clockLeap() == nil)
+    replica.clock.advance(days: 365)
+    // What is written after the leap says nothing of the clock.
+    try replica.commit(.newRecord("Other", note: "after the leap"))
+    return (replica, visit.record)
+  }
+
+  @Test func whatIsToBeKeptOutlivesAClockThatJumpedAhead() throws {
+    let (replica, visit) = try leapt()
+    let report = try replica.vault.collect(keepDays: 90, isDryRun: false)
+    try replica.vault.makeRoom(keepDays: 90)
+    #expect(try replica.member.history(of: visit).count == 2)
+    #expect(report.objectCount == 0)
+    let leap = try #require(report.clockLeap)
+    #expect((364...366).contains((leap.now - leap.seen) / 86_400_000))
+    // It says what would go, and that it will be asked.
+    let tried = try replica.vault.collect(keepDays: 90, isDryRun: true)
+    #expect(tried.objectCount > 0 && tried.clockLeap != nil)
+    // The clock was right: nobody had used the vault.
+    let accepted = try replica.vault.collect(keepDays: 90, acceptsClock: true, isDryRun: false)
+    #expect(accepted.objectCount > 0 && accepted.clockLeap == nil)
+    #expect(try replica.member.history(of: visit).count == 1)
+    #expect(try replica.vault.clockLeap() == nil)
+  }
+
+  @Test func aClockThatWasTurnedBackIsAskedAboutNoMore() throws {
+    let (replica, visit) = try leapt()
+    replica.clock.goBack(days: 365)
+    #expect(try replica.vault.clockLeap() == nil)
+    #expect(try replica.vault.collect(keepDays: 90, isDryRun: false).clockLeap == nil)
+    #expect(try replica.member.history(of: visit).count == 2)
+  }
+
+  @Test(arguments: [UInt64(0), 3650])
+  func whatOthersWroteShowsThatAClockIsRight(daysAhead: UInt64) throws {
+    let replicas = try Replicas(count: 2)
+    for replica in replicas.devices { replica.clock.advance(days: 365) }
+    // A date that the clock has not reached shows nothing.
+    replicas[1].clock.advance(days: daysAhead)
+    try replicas[1].commit(.newRecord("Visit", note: "a year later"))
+    try replicas.everyoneMeets()
+    _ = try replicas[0].member.refresh()
+    #expect(try (replicas[0].vault.clockLeap() == nil) == (daysAhead == 0))
+  }
+
+  /// No opening, commit or sync after a leap hides it; also where nothing was noted before, as by an older program.
+  @Test(arguments: [false, true])
+  func aLeapIsSeenByTheNextProcess(isNoted: Bool) throws {
+    let memory = try MemoryVault()
+    let vault = try memory.open()
+    let emma = try vault.addMember(named: #require(FileName("Emma")))
+    _ = try emma.commit([.newRecord("Visit", note: "then")])
+    try vault.close()
+    if !isNoted { try memory.stateStore.remove("clock") }
+    memory.clock.advance(days: 365)
+    for _ in 0..<2 {
+      let again = try memory.open()
+      #expect(try again.clockLeap() != nil)
+      let member = try #require(again.members.first)
+      _ = try member.commit([.newRecord("Other", note: "after the leap")])
+      try again.close()
+    }
+  }
+
+  @Test func aVaultThatIsUsedNowAndThenIsNeverAskedAbout() throws {
+    let replica = try Replicas(count: 1)[0]
+    for number in 0..<20 {
+      replica.clock.advance(days: 20)
+      try replica.commit(.newRecord("Visit \(number)"))
+    }
+    #expect(try replica.vault.clockLeap() == nil)
   }
 }

@@ -57,7 +57,7 @@ enum CommitScript {
         "collect",
         { vault, clock in
           clock.advance(days: 100)
-          _ = try vault.collect(keepDays: 30, isDryRun: false)
+          _ = try vault.collect(keepDays: 30, acceptsClock: true, isDryRun: false)
         }
       ),
       ("synced note", syncedNote),

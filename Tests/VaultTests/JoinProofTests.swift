@@ -57,7 +57,8 @@ import VaultTrust
   private func collectEverywhere(keepDays: Int) throws {
     for isLast in [false, true] {
       for adult in [adults.anna, adults.ben] {
-        let report = try adult.vault.collect(keepDays: keepDays, isDryRun: false)
+        let report = try adult.vault.collect(
+          keepDays: keepDays, acceptsClock: true, isDryRun: false)
         if isLast { #expect(report.objectCount > 0) }
       }
       if isLast { break }
@@ -248,7 +249,7 @@ import VaultTrust
     try adults.ben.write("Of Ben")
     try adults.meet()
     #expect(try entry(at: adults.anna).revision == last)
-    pass(days: 30)
+    pass(days: 20)
     _ = try emma.thin([note], to: .standard, seenElsewhere: 0)
     #expect(try entry(at: adults.anna).revision == last)
     #expect(try authorship(at: adults.anna) == signed(by: adults.ben))

@@ -170,7 +170,7 @@ import VaultModel
     _ = try vault.collect(keepDays: 30, isDryRun: false)
     #expect(try emma.history(of: edit.record).count == 3)
     memory.clock.advance(days: 60)
-    let report = try vault.collect(keepDays: 30, isDryRun: false)
+    let report = try vault.collect(keepDays: 30, acceptsClock: true, isDryRun: false)
     #expect(report.objectCount > 0)
     #expect(try emma.history(of: edit.record).count == 1)
     #expect(try emma.bytes(of: "record.md", in: edit.record) == Array("third".utf8))

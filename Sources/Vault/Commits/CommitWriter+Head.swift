@@ -155,6 +155,7 @@ extension CommitWriter {
         head: head, body: body))
     try updateWatermarks()
     try context.state.keepHead(bytes, of: member.id)
+    try context.state.noteClock(time.milliseconds)
   }
 
   /// Takes what was written for this device's newest head. It has all that late heads had.

@@ -64,6 +64,7 @@ extension Vault {
       if !options.readOnly { try vault.partWhereNeeded() }
       if !options.readOnly { try vault.audit.prepareForNotesWithoutKeys() }
       if !options.readOnly { try vault.keepRest() }
+      if !options.readOnly { try vault.noteClock() }
       if options.acceptRollback, !options.readOnly { try vault.audit.acceptOlderFolder() }
       try vault.redoWhatCrashesLeft()
       vault.removeDerivedOfOthers()

@@ -19,6 +19,9 @@ package struct CollectReport: Sendable {
   package var joinedSegmentCount = 0
   /// Old segments of the log that stay, as what is to replace them has not all that they have.
   package var problems: [Problem] = []
+  /// The clock is far ahead of all that is known here; then nothing was removed, or would be, unless somebody says that it is
+  /// right.
+  package var clockLeap: ClockLeap?
 
   /// What keeps one member from being collected keeps no other from it.
   ///
@@ -36,20 +39,26 @@ package struct CollectReport: Sendable {
 extension Vault {
   /// Removes objects that no head and no kept revision names.
   ///
-  /// Trusts no clock but for the retention itself: where other devices write a member too, objects are
-  /// announced first, and removed once all of them have seen the announcement. The next sync with a remote
-  /// removes them there.
+  /// Trusts no clock but for the retention itself, and where that is far ahead of all that is known here only if somebody says
+  /// that it is right. Where other devices write a member too, objects are announced first, and removed once all of them have
+  /// seen the announcement. The next sync with a remote removes them there.
   ///
   /// - Parameters:
   ///   - keepDays: How long replaced revisions and deleted records stay restorable; with 0 nothing does.
   ///   - keepLogDays: How long this device keeps what it has noted in the audit log; nil: for ever. What it has noted for
   ///     others stays.
+  ///   - acceptsClock: Whether somebody has said that the clock is right, whatever `clockLeap` says.
   ///   - isDryRun: Counts, and removes nothing.
   package func collect(
-    keepDays: Int, keepLogDays: Int? = nil, isDryRun: Bool
+    keepDays: Int, keepLogDays: Int? = nil, acceptsClock: Bool = false, isDryRun: Bool
   ) throws(VaultError) -> CollectReport {
     guard !isReadOnly || isDryRun else { throw .readOnly }
     var report = CollectReport()
+    if !acceptsClock { report.clockLeap = try clockLeap() }
+    if !isDryRun {
+      if report.clockLeap != nil { return report }
+      try context.state.acceptClock(context.clock.milliseconds())
+    }
     for member in members where member.mayWrite {
       let collection = MemberCollection(member: member, keepDays: keepDays, isDryRun: isDryRun)
       do { try collection.run(into: &report) } catch {
@@ -76,8 +85,10 @@ extension Vault {
 
 extension Vault {
   /// Removes a little of what `collect` with the same days removes, and writes nothing: where a disk is so full that
-  /// `collect` itself cannot begin. What goes so stays on the remotes.
-  package func makeRoom(keepDays: Int) throws(VaultError) {
+  /// `collect` itself cannot begin. What goes so stays on the remotes. Removes nothing while there is a `clockLeap`, unless
+  /// somebody has said that the clock is right.
+  package func makeRoom(keepDays: Int, acceptsClock: Bool = false) throws(VaultError) {
+    if !acceptsClock, try clockLeap() != nil { return }
     var report = CollectReport()
     for member in members where member.mayWrite {
       let collection = MemberCollection(member: member, keepDays: keepDays, isDryRun: false)

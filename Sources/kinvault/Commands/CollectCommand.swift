@@ -1,4 +1,5 @@
 import ArgumentParser
+import MachineState
 import Vault
 
 struct CollectCommand: ParsableCommand {
@@ -11,6 +12,9 @@ struct CollectCommand: ParsableCommand {
       only they needed. Where two devices have changed a record without knowing of \
       each other, both versions stay until it is changed again, and so it can be told whose each part is. With \
       --keep-days 0 nothing stays that is not current.
+
+      A clock that jumped ahead would end what is to be kept. Where this machine's clock is more than 30 days after all that \
+      the machine knows of the vault, \u{2018}collect\u{2019} asks whether it is right, and removes nothing before.
 
       Parts of the audit log that are older than 30 days become one file a month. What they say stays for ever, or as long \
       as --keep-log-days says: of what you see with \u{2018}kinvault audit\u{2019}. What this device has noted in the \
@@ -31,6 +35,8 @@ struct CollectCommand: ParsableCommand {
 
   @Flag(help: "Only say what would be removed.") var dryRun = false
   @Flag(help: "Do not ask when --keep-days is less than 30.") var yes = false
+  @Flag(help: "Go by this machine's clock, and do not ask whether it is right.")
+  var acceptClock = false
   @Flag(help: "Print JSON.") var json = false
   @OptionGroup var access: AccessOptions
 
@@ -42,6 +48,7 @@ struct CollectCommand: ParsableCommand {
     var waitingMembers: [String]
     var skippedMembers: [String]
     var joinedSegments: Int
+    var clockInDoubt: Bool
   }
 
   func validate() throws {
@@ -60,21 +67,56 @@ struct CollectCommand: ParsableCommand {
     }
     let report =
       if dryRun {
-        try access.withVault(.reading) { try $0.collect(keepDays: keepDays, isDryRun: true) }
-      } else {
-        try access.withVault(makingRoomBy: { try $0.makeRoom(keepDays: keepDays) }) {
-          try $0.collect(keepDays: keepDays, keepLogDays: keepLogDays, isDryRun: false)
+        try access.withVault(.reading) {
+          try $0.collect(keepDays: keepDays, acceptsClock: acceptClock, isDryRun: true)
         }
+      } else {
+        try collect()
       }
     if json {
       try JSONOutput.print(
         Row(
           isDryRun: dryRun, objects: report.objectCount, bytes: report.byteCount,
           forgottenRecords: report.forgottenRecordCount, waitingMembers: report.waitingMembers,
-          skippedMembers: report.skippedMembers, joinedSegments: report.joinedSegmentCount))
+          skippedMembers: report.skippedMembers, joinedSegments: report.joinedSegmentCount,
+          clockInDoubt: report.clockLeap != nil))
     } else {
       print(report)
     }
+  }
+
+  private func collect() throws -> CollectReport {
+    var isAccepted = acceptClock
+    func askAboutClock(of vault: Vault) throws {
+      if let leap = try vault.clockLeap() {
+        try Confirmation.require(
+          "\(Self.text(of: leap))\nIs the clock right?", isGiven: isAccepted,
+          option: "--accept-clock")
+      }
+      isAccepted = true
+    }
+    return try access.withVault(
+      makingRoomBy: { vault in
+        try askAboutClock(of: vault)
+        try vault.makeRoom(keepDays: keepDays, acceptsClock: true)
+      },
+      { vault in
+        try askAboutClock(of: vault)
+        return try vault.collect(
+          keepDays: keepDays, keepLogDays: keepLogDays, acceptsClock: true, isDryRun: false)
+      })
+  }
+
+  private static func text(of leap: ClockLeap) -> String {
+    let (now, seen) = (
+      LocalTimeText.of(milliseconds: leap.now).day, LocalTimeText.of(milliseconds: leap.seen).day
+    )
+    return """
+      The clock of this machine says \(now). The last that this machine saw of this vault is of \(seen), or came when
+      the clock had gone on by more than 30 days at once.
+      If nobody used the vault for so long, the clock is right. If it is ahead, collecting would remove what is to stay
+      restorable: set the clock first.
+      """
   }
 
   private func print(_ report: CollectReport) {
@@ -87,6 +129,7 @@ struct CollectCommand: ParsableCommand {
     } else {
       Terminal.writeLine("Removed \(files), \(size).")
     }
+    if let leap = report.clockLeap { Terminal.writeLine(Self.text(of: leap)) }
     if report.forgottenRecordCount > 0 {
       let records = counted(report.forgottenRecordCount, "deleted record")
       Terminal.writeLine("\(records) can no longer be restored.")

@@ -157,7 +157,7 @@ extension Household {
         writing: [], number, member)
     case .passes: break
     case .collect(let number):
-      _ = try machine(number).vault.collect(keepDays: 0, isDryRun: false)
+      _ = try machine(number).vault.collect(keepDays: 0, acceptsClock: true, isDryRun: false)
     case .sync(let number, let remote, let direction):
       try sync(machine(number), remote, direction)
     case .quickSync(let number, let remote): try quickSync(machine(number), remote)

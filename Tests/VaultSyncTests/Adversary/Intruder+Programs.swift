@@ -107,7 +107,7 @@ extension Intruder {
         try vault.agree(to: offer)
       }
       _ = try vault.tendHandOvers().get()
-    case 9: _ = try vault.collect(keepDays: 0, isDryRun: false)
+    case 9: _ = try vault.collect(keepDays: 0, acceptsClock: true, isDryRun: false)
     default: try makeMember(vault, house)
     }
   }

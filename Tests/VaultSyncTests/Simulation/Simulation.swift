@@ -202,7 +202,7 @@ struct Simulation {
   /// Removes what is needed only by the past, here and with the next syncs there.
   private mutating func collect(_ number: Int) throws {
     log("\(number): collects")
-    let report = try devices[number].vault.collect(keepDays: 0, isDryRun: false)
+    let report = try devices[number].vault.collect(keepDays: 0, acceptsClock: true, isDryRun: false)
     log("  \(report.objectCount) objects")
   }
 

@@ -1,0 +1,52 @@
+import BlobStore
+import VaultErrors
+import VaultModel
+
+/// How far this machine's clock has come while the vault was used on it: a clock that jumped ahead looks like a vault that
+/// nobody has used for as long. Docs/Format.md, "This machine's state", `clock`.
+extension StateFolder {
+  private static let clockTitle = "kinvault clock 1"
+  private static let clockPath: BlobPath = "clock"
+  /// It is written no more often, in milliseconds.
+  private static let clockInterval: UInt64 = 3_600_000
+
+  /// The last use of the vault before a leap of the clock, in milliseconds since 1970; nil where nothing whole is noted.
+  package func clockSeen() throws(VaultError) -> UInt64? {
+    guard let bytes = try readIfThere(Self.clockPath, limit: 4 << 10),
+      let values = ChecksummedLines(decoding: bytes, title: Self.clockTitle)?.values(of: "seen"),
+      let seen = UInt64(values[0])
+    else { return nil }
+    return min(seen, Limits.time)
+  }
+
+  /// The vault is used, and the clock says `now`. What comes after a leap is not noted before somebody says that the clock is
+  /// right: else the first use after the leap would hide it.
+  ///
+  /// - Parameter first: The last use, where none is noted; nil: then nothing is noted.
+  package func noteClock(_ now: UInt64, after first: UInt64? = nil) throws(VaultError) {
+    let noted = try clockSeen()
+    guard let seen = noted ?? first else { return }
+    let isLeap = ClockLeap(from: seen, to: now) != nil
+    if noted == nil {
+      try storeClock(isLeap ? seen : now)
+    } else if !isLeap, now > seen, now - seen >= Self.clockInterval {
+      try storeClock(now)
+    }
+  }
+
+  /// The clock says `now`, and that is right, or no leap.
+  package func acceptClock(_ now: UInt64) throws(VaultError) {
+    if try clockSeen() != now { try storeClock(now) }
+  }
+
+  private func storeClock(_ seen: UInt64) throws(VaultError) {
+    let bytes = ChecksummedLines.encode(title: Self.clockTitle, ["seen \(seen)"])
+    do { try store.replace(Self.clockPath, bytes, durably: false) } catch {
+      switch error {
+      // It is only asked once more then.
+      case .readOnly, .permission, .noSpace: return
+      default: throw VaultError(error)
+      }
+    }
+  }
+}
