@@ -113,6 +113,40 @@ import VaultTrust
     #expect(brought.isDisjoint(with: family[0].store.blobs.keys))
   }
 
+  /// The same under the keys of an older epoch, of which everything else goes as soon as it stands under the new ones.
+  @Test(arguments: [false, true])
+  func whatCameBeforeALateHeadIsNotRemovedAsOld(comesAtLast: Bool) throws {
+    try family.meet(at: usb)
+    let emma = try family[0].emma
+    try family[0].vault.beginEpoch(of: emma, without: [])
+    try family[1].write("Vaccine", "under the old keys")
+    family[0].store.keepTimes(family[0].clock.wallClock.milliseconds)
+    let before = Set(family[0].store.blobs.keys)
+    try copy { $0.contains("/objects/") }
+    let brought = Set(family[0].store.blobs.keys).subtracting(before)
+    #expect(!brought.isEmpty)
+    for _ in 0..<2 { try family[0].vault.removeOldObjects().requireNone() }
+    #expect(brought.isSubset(of: family[0].store.blobs.keys))
+    // A head opens with them.
+    for wrap in before where wrap.string.contains("/wraps/") {
+      #expect(family[0].store.blobs[wrap] != nil)
+    }
+    if comesAtLast {
+      // What it goes on from went as old before it was copied once more.
+      try copy { $0.contains("/objects/") }
+      let head = BlobPath(VaultPath.head(emma.id, family[1].vault.device).string)
+      try family[0].store.replace(head, #require(family[1].store.blobs[head]), durably: true)
+      _ = try emma.refresh()
+      _ = try emma.joinConcurrent()
+      #expect(try family[0].contents().values.contains("under the old keys"))
+      try family[0].expectWhole()
+    } else {
+      family[0].clock.turn(bySeconds: 2 * 86_400)
+      try family[0].vault.removeOldObjects().requireNone()
+      #expect(brought.isDisjoint(with: family[0].store.blobs.keys))
+    }
+  }
+
   /// Whoever needs again what is announced writes its file anew, and that may come before the head that names it.
   @Test func whatWasWrittenAnewIsNotCollectedBeforeItsHeadComes() throws {
     try family.meet(at: usb)

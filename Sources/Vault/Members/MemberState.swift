@@ -19,6 +19,8 @@ struct MemberState: Sendable {
   var damage: VaultError?
   var replaced = ReplacedObjects()
   var lastLookForOldObjects: Member.OldObjectLook?
+  /// When those that it left may go, in milliseconds since 1970: they may have come ahead of a head. Nil where it left none.
+  var oldObjectsWaitUntil: UInt64?
 
   // MARK: What shows
 

@@ -194,37 +194,15 @@ private struct MemberCollection {
     _ unused: [ObjectName]
   ) throws(VaultError) -> [ObjectName] {
     try member.context.reloadPeople()
-    let awaitsHeads = hasWritersWithoutHead
+    let awaitsHeads = member.hasWritersWithoutHead
     let keepsSegments = member.context.people.deviceCount > otherHeads.count + 1
     var left: [ObjectName] = []
     for name in unused {
-      if awaitsHeads, try hasJustCome(name) { continue }
+      if awaitsHeads, try member.hasJustCome(name) { continue }
       if keepsSegments, try member.objects.isSegment(name, where: isKept) { continue }
       left.append(name)
     }
     return left
-  }
-
-  /// Whether a device of somebody who may write has no head that is followed here: it has not come, or was taken over.
-  private var hasWritersWithoutHead: Bool {
-    var followed = Set(otherHeads.map(\.device))
-    followed.insert(member.context.device.id)
-    let access = member.register.links.access
-    return member.context.people.persons.values.contains { person in
-      // Whatever the date: this machine's clock may be wrong.
-      access.mayWrite(person.id, at: 0)
-        && !(followed.isSuperset(of: person.devices.keys)
-          && followed.isSuperset(of: person.waiting.keys))
-    }
-  }
-
-  /// A program that copies files brings the objects of a commit in any order, and the head when they are there.
-  private static let headDelay = CivilTime.dayMilliseconds
-
-  private func hasJustCome(_ name: ObjectName) throws(VaultError) -> Bool {
-    guard let arrival = try member.objects.arrival(of: name) else { return false }
-    let now = member.context.clock.milliseconds()
-    return arrival.milliseconds > now - min(now, Self.headDelay)
   }
 
   private func isKept(_ entry: RecordEntry) -> Bool {

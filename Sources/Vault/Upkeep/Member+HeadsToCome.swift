@@ -28,6 +28,30 @@ extension Member {
     }
   }
 
+  /// Whether a device of somebody who may write has no head that is followed here: it has not come, or was taken over.
+  var hasWritersWithoutHead: Bool {
+    var followed = heads.withLock { Set($0.loaded.keys) }
+    followed.insert(context.device.id)
+    let access = register.links.access
+    return context.people.persons.values.contains { person in
+      // Whatever the date: this machine's clock may be wrong.
+      access.mayWrite(person.id, at: 0)
+        && !(followed.isSuperset(of: person.devices.keys)
+          && followed.isSuperset(of: person.waiting.keys))
+    }
+  }
+
+  /// So long, in milliseconds, what nothing names may wait for its head: a program that copies files brings the objects of a
+  /// commit in any order, and the head when they are there.
+  static let headDelay = CivilTime.dayMilliseconds
+
+  /// Whether the file came here so short a while ago that the head that names it may be on its way.
+  func hasJustCome(_ name: ObjectName) throws(VaultError) -> Bool {
+    guard let arrival = try objects.arrival(of: name) else { return false }
+    let now = context.clock.milliseconds()
+    return arrival.milliseconds > now - min(now, Self.headDelay)
+  }
+
   private func mayCome(
     _ device: DeviceID, besides known: FileHash?
   ) throws(VaultError) -> Bool {

@@ -12,7 +12,7 @@ extension Vault {
   /// from every remote that it knows.
   ///
   /// Does nothing while someone may still need one of them: a late head that was not taken over, another program of
-  /// this machine that serves a mount or syncs, or whoever `keepOldObjects` asks.
+  /// this machine that serves a mount or syncs, or whoever `keepOldObjects` asks. Leaves what may have come ahead of a late head.
   ///
   /// - Parameter remote: The one that the caller holds the lock of.
   /// - Returns: What has failed.
@@ -40,9 +40,8 @@ extension Vault {
   private func removeOldObjects(
     of member: Member, whileSyncing remote: RemoteName?
   ) throws(VaultError) {
-    guard member.state.withLock({ $0.lastLookForOldObjects }) != member.lookForOldObjects else {
-      return
-    }
+    let now = member.context.clock.milliseconds()
+    guard member.mayHaveOldObjects(at: now) else { return }
     _ = try member.refresh()
     guard !member.hasLateHeads, !member.isEpochSpent, member.damageReason == nil,
       !member.holdsBack,
@@ -52,7 +51,8 @@ extension Vault {
     else { return }
     let mark = member.lookForOldObjects
     let remotes = try RemoteRegistry(state: state).all().map(\.name)
-    guard let old = try member.oldObjects() else { return }
+    guard let found = try member.oldObjects() else { return }
+    let old = try member.withoutWhatCameAhead(found)
     if !old.isEmpty {
       let others = remotes.filter { $0 != remote }
       _ = try state.withoutSyncs(of: others[...]) { () throws(VaultError) -> Void in
@@ -64,8 +64,12 @@ extension Vault {
         }
       }
     }
-    if try member.oldObjects()?.isEmpty == true {
-      member.state.withLock { $0.lastLookForOldObjects = mark }
+    guard let left = try member.oldObjects(), try member.withoutWhatCameAhead(left).isEmpty else {
+      return
+    }
+    member.state.withLock {
+      $0.lastLookForOldObjects = mark
+      $0.oldObjectsWaitUntil = left.isEmpty ? nil : now + Member.headDelay
     }
   }
 }
@@ -93,7 +97,10 @@ extension Member {
   /// Removes them here once no objects of those epochs are left; remotes follow with the next sync. Machines that have
   /// opened one keep it in their state.
   fileprivate func removeOldWraps() throws(VaultError) {
-    guard state.withLock({ $0.lastLookForOldObjects }) == lookForOldObjects else { return }
+    let look = lookForOldObjects
+    // A head that is on its way opens with them.
+    guard state.withLock({ $0.lastLookForOldObjects == look && $0.oldObjectsWaitUntil == nil })
+    else { return }
     let unneeded = unneededWraps
     if unneeded.isEmpty { return }
     let folder = BlobPath("members/\(id.hex)/wraps")
@@ -124,6 +131,30 @@ extension Member {
   fileprivate var lookForOldObjects: OldObjectLook {
     OldObjectLook(
       epoch: epoch, takenOver: heads.withLock { $0.takenOver.mapValues(\.counter) })
+  }
+
+  /// Whether there may be some: something has changed since the last look, or what that left has waited long enough.
+  fileprivate func mayHaveOldObjects(at now: UInt64) -> Bool {
+    let look = lookForOldObjects
+    return state.withLock { state in
+      state.lastLookForOldObjects != look || state.oldObjectsWaitUntil.map { $0 <= now } ?? false
+    }
+  }
+
+  /// Leaves out what may have come ahead of a late head: what came a short while ago and holds no content that is known here,
+  /// while a device of somebody who may write has no head that is followed.
+  fileprivate func withoutWhatCameAhead(
+    _ names: [ObjectName]
+  ) throws(VaultError) -> [ObjectName] {
+    guard hasWritersWithoutHead else { return names }
+    var ahead: Set<ObjectName> = []
+    for name in names where try hasJustCome(name) { ahead.insert(name) }
+    if ahead.isEmpty { return names }
+    let objects = self.objects
+    MemberWalk(member: self).walkAll(
+      keeps: { _, _ in true }, visit: { ahead.subtract(objects.names(of: $0.digest)) },
+      fail: { _, _ in }, progress: { _ in })
+    return names.filter { !ahead.contains($0) }
   }
 
   /// The objects here that are not sealed with the current epoch's key and that nothing needs, once all that is needed was
