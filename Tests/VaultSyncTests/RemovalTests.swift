@@ -273,6 +273,28 @@ import VaultModel
     #expect(check.problems.filter { $0.severity > .note } == [])
   }
 
+  /// A device whose last head was taken over is away like any other, and may name again what it has seen.
+  @Test func collectWaitsForADeviceWhoseHeadWasTakenOver() throws {
+    let family = try Family()
+    try family[1].write("Visit", "of the one that will be away")
+    try family.meet(at: usb)
+    try family[0].vault.beginEpoch(of: family[0].emma, without: [])
+    _ = try replacePhoto(on: family[0])
+    try family[0].sync(usb)
+    let before = objects(of: family[0].store)
+    let report = try family[0].vault.collect(keepDays: 0, isDryRun: false)
+    #expect(report.objectCount == 0 && report.waitingMembers == ["Emma"])
+    try family[0].vault.makeRoom(keepDays: 0)
+    #expect(before.isSubset(of: objects(of: family[0].store)))
+    // It takes up the new keys, and has seen what was announced.
+    try family.meet(at: usb)
+    try family[1].write("Vaccine", "under the new keys")
+    try family.meet(at: usb)
+    #expect(try family[0].vault.collect(keepDays: 0, isDryRun: false).objectCount > 0)
+    try family.meet(at: usb)
+    try family.expectAgreement()
+  }
+
   @Test func anInterruptedRemovalGoesOn() throws {
     let family = try Family(count: 1)
     try family[0].knowRemotes(["usb"])

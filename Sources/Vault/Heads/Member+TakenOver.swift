@@ -39,6 +39,15 @@ extension Member {
     }
   }
 
+  /// The late heads that were taken over, of devices that may go on from there.
+  var takenOverOfWriters: [LoadedHead] {
+    let access = register.links.access
+    return heads.withLock { Array($0.takenOver.values) }.filter { head in
+      // Whatever the date: this machine's clock may be wrong.
+      stillCounts(head) && access.mayWrite(head.person, at: 0)
+    }
+  }
+
   /// Whether a late head brings something that stands in no head of the current epoch, and that is here whole.
   private func isLeftOut(
     _ late: LoadedHead, _ heads: inout HeadsState

@@ -129,7 +129,7 @@ private struct MemberCollection {
     guard !unused.isEmpty else { return }
     if isDryRun {
       count(unused, &report)
-    } else if otherHeads.isEmpty {
+    } else if awaitedHeads.isEmpty {
       _ = try remove(unused, &report)
     } else {
       try announceOrRemove(unused, &report)
@@ -173,6 +173,14 @@ private struct MemberCollection {
   private var otherHeads: [LoadedHead] {
     let own = member.context.device.id
     return member.heads.withLock { $0.loaded.values.filter { $0.device != own } }
+  }
+
+  /// The newest heads of the devices that must see first what is to be removed: all others that count, and those that were taken
+  /// over of devices that may still write. Such a device is away like any other, and has all that it had seen.
+  private var awaitedHeads: [LoadedHead] {
+    let others = otherHeads
+    let known = Set(others.map(\.device) + [member.context.device.id])
+    return others + member.takenOverOfWriters.filter { !known.contains($0.device) }
   }
 
   /// Deleted records of which not even a tombstone is needed: there is no other device. One that has never written has
@@ -265,10 +273,11 @@ private struct MemberCollection {
 
   /// Those of the unused objects that may go now; nil when other devices must see first what is to go.
   private func removable(_ unused: [ObjectName]) throws(VaultError) -> [ObjectName]? {
-    if otherHeads.isEmpty { return unused }
+    let awaited = awaitedHeads
+    if awaited.isEmpty { return unused }
     let own = member.context.device.id
     guard let announcement,
-      otherHeads.allSatisfy({ $0.head.covers(own, upTo: announcement.counter) })
+      awaited.allSatisfy({ $0.head.covers(own, upTo: announcement.counter) })
     else { return nil }
     let announced = try member.objects.announcedNames(announcement.digest)
     let going = try withoutWhatCame(

@@ -82,12 +82,7 @@ extension Member {
     guard damageReason == nil, !hasLateHeads, epochs.current == epoch else { return [] }
     // A head that was taken over stays for as long as its machine is away, and a machine that is new reads it as well. That of
     // somebody who may not write any more stays for ever.
-    let now = context.clock.milliseconds()
-    let taken = heads.withLock { Array($0.takenOver.values) }
-    let standing = Set(
-      taken.filter { head in
-        stillCounts(head) && register.links.role(of: head.person, now: now)?.mayWrite ?? false
-      }.compactMap(\.late))
+    let standing = Set(takenOverOfWriters.compactMap(\.late))
     let needed = standing.flatMap { epochs.wraps[$0] ?? [] }.map {
       VaultPath.epochWrap(id, $0.file)
     }
