@@ -60,6 +60,24 @@ struct MadeUp {
       key: key)
   }
 
+  /// A certificate of a new device of somebody, in a generation of theirs that is nowhere.
+  ///
+  /// - Parameter sign: Signs it as the device that approves it.
+  func waitingDevice(
+    of person: PersonID, approvedBy approver: StatementID, sign: ([UInt8]) -> [UInt8]
+  ) throws {
+    let key = SigningKey(seed: SecretBytes(randomCount: 32))
+    var certificate = Certificate(
+      person: person, generation: .random(),
+      signingKey: try #require(VerifyingKey(key.publicKey)),
+      agreementKey: [UInt8](repeating: 3, count: 1_216), approver: approver, time: 1)
+    certificate.consent = key.sign(vault.signedMessage(.device, certificate.consentBody))
+    let body = certificate.encoded()
+    let statement = vault.statementID(.certificate, body: body)
+    try put(
+      .certificate(person, statement), files.statement(.certificate, body) { sign($0) })
+  }
+
   /// A member of the person with a link, a head, and objects that nobody can open.
   ///
   /// - Parameter taker: Who is said to have access.

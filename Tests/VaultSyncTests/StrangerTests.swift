@@ -280,6 +280,61 @@ import VaultModel
     #expect(whole.weight(of: "people") == usb.weight(of: "people"))
   }
 
+  // MARK: What they delay
+
+  /// A record that was deleted, and one that was changed, are collected; whoever can write to the folder has made up people
+  /// with devices, who may name nothing.
+  @Test(arguments: [0, 30])
+  func madeUpPeopleKeepNothingFromBeingCollected(keepDays: Int) throws {
+    var reports: [CollectReport] = []
+    for strangers in [0, 3] {
+      let device = try Family(count: 1)[0]
+      device.store.keepTimes(device.clock.wallClock.milliseconds)
+      let made = MadeUp(vault: device.vault.id, store: device.store)
+      for _ in 0..<strangers { _ = try made.person() }
+      let record = try device.write("Visit", "then")
+      try device.edit(record, "now")
+      try device.delete(record)
+      try device.emma.commitCheckpoint()
+      reports.append(try device.vault.collect(keepDays: keepDays, isDryRun: false))
+    }
+    #expect(reports[0].objectCount > 0)
+    #expect(reports[1].objectCount == reports[0].objectCount)
+    #expect(reports[0].forgottenRecordCount == (keepDays == 0 ? 1 : 0))
+    #expect(reports[1].forgottenRecordCount == reports[0].forgottenRecordCount)
+    #expect(reports[1].skippedMembers == [] && reports[1].waitingMembers == [])
+  }
+
+  /// Whoever has a device that was removed certifies another one, in a generation that never comes: that one waits for ever,
+  /// and what nothing names waits for a head of it, which is a day.
+  @Test func aDeviceThatWaitsForEverDelaysCollectingByADay() throws {
+    let family = try Family(count: 2)
+    try family.meet(at: MemoryStore())
+    let (device, thief) = (family[0], family[1].vault.context)
+    let approver = try thief.ownCertificate().id
+    try device.vault.beginGeneration(removing: [thief.device.id], words: Family.words.words)
+    device.store.keepTimes(device.clock.wallClock.milliseconds)
+    let made = MadeUp(vault: device.vault.id, store: device.store)
+    try made.waitingDevice(of: device.vault.person, approvedBy: approver) {
+      thief.device.signingKey.sign($0)
+    }
+    let scan = try #require(FileName("scan"))
+    var edit = RecordEdit.newRecord("Scan", note: "v1")
+    edit.items[scan] = try .photo("scan", byteCount: 300_000, seed: 1, in: device.emma)
+    try device.commit(edit)
+    let photo = try #require(device.store.blobs.first { $0.value.count > 300_000 }).key
+    var second = RecordEdit(record: edit.record)
+    second.items[scan] = try .photo("scan", byteCount: 300_000, seed: 2, in: device.emma)
+    try device.commit(second)
+    _ = try device.vault.collect(keepDays: 0, isDryRun: false)
+    #expect(try #require(device.vault.context.people[device.vault.person]).waiting.count == 1)
+    #expect(device.store.blobs[photo] != nil)
+    device.clock.turn(bySeconds: 86_400 + 60)
+    let report = try device.vault.collect(keepDays: 0, isDryRun: false)
+    #expect(report.skippedMembers == [] && report.waitingMembers == [])
+    #expect(device.store.blobs[photo] == nil)
+  }
+
   // MARK: What is not
 
   /// Ben's own members, of which Anna has no key, come whole whatever they weigh.

@@ -186,7 +186,7 @@ private struct MemberCollection {
   /// Deleted records of which not even a tombstone is needed: there is no other device. One that has never written has
   /// no head, and may yet know the record as it was before.
   private func forgottenRecords() -> Set<RecordID> {
-    guard otherHeads.isEmpty, member.context.people.deviceCount == 1 else { return [] }
+    guard otherHeads.isEmpty, !member.hasKnowingDevicesWithoutHead else { return [] }
     return Set(
       member.allEntries().filter { entry in
         entry.isDeleted && entry.record != .root && !isKept(entry)
@@ -203,7 +203,7 @@ private struct MemberCollection {
   ) throws(VaultError) -> [ObjectName] {
     try member.context.reloadPeople()
     let awaitsHeads = member.hasWritersWithoutHead
-    let keepsSegments = member.context.people.deviceCount > otherHeads.count + 1
+    let keepsSegments = member.hasKnowingDevicesWithoutHead
     var left: [ObjectName] = []
     for name in unused {
       if awaitsHeads, try member.hasJustCome(name) { continue }

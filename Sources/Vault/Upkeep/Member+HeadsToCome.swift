@@ -30,8 +30,7 @@ extension Member {
 
   /// Whether a device of somebody who may write has no head that is followed here: it has not come, or was taken over.
   var hasWritersWithoutHead: Bool {
-    var followed = heads.withLock { Set($0.loaded.keys) }
-    followed.insert(context.device.id)
+    let followed = followedDevices
     let access = register.links.access
     return context.people.persons.values.contains { person in
       // Whatever the date: this machine's clock may be wrong.
@@ -39,6 +38,21 @@ extension Member {
         && !(followed.isSuperset(of: person.devices.keys)
           && followed.isSuperset(of: person.waiting.keys))
     }
+  }
+
+  /// Whether a device that counts has no head that is followed here, of somebody who has access or could write once: what such
+  /// a device knows it may name when it writes. Nobody else's does; else whoever can write to the folder could make some up.
+  var hasKnowingDevicesWithoutHead: Bool {
+    let followed = followedDevices
+    let links = register.links
+    return context.people.persons.values.contains { person in
+      (links.access.includes(person.id) || links.couldWrite(person.id))
+        && !followed.isSuperset(of: person.devices.keys)
+    }
+  }
+
+  private var followedDevices: Set<DeviceID> {
+    heads.withLock { Set($0.loaded.keys) }.union([context.device.id])
   }
 
   /// So long, in milliseconds, what nothing names may wait for its head: a program that copies files brings the objects of a
