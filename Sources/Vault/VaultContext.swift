@@ -260,6 +260,35 @@ extension VaultContext {
     leftBehind.withLock { $0.append(problem) }
   }
 
+  /// Tells what no remote of this lazy vault has any more of what was put under new keys.
+  func noteGone(_ gone: Translation.Gone, of member: Member) {
+    var problems = gone.current.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map {
+      digest, record in
+      Problem(
+        .missing, .damage, path: member.objects.path(of: digest).string,
+        reason:
+          "It was left on the remotes, and none of them has it any more. The record \(record.shortHex) goes on naming it. A "
+          + "machine that still has it puts it there again with \u{201C}kinvault sync --full\u{201D}; if none has, replace or remove the file "
+          + "that needs it.",
+        member: member.name.string, record: member.displayPath(of: record))
+    }
+    if !gone.inHistory.isEmpty {
+      problems.append(
+        Problem(
+          .missing, .warning, path: "members/\(member.id.hex)/objects",
+          reason:
+            "\(gone.inHistory.count) pieces of attached files that only older versions or deleted records had were left on "
+            + "the remotes, and none of them has these any more: another machine has collected them, or the remotes have lost "
+            + "or hide them. They were not put under the new keys; everything current was. A machine that still has them keeps "
+            + "them.",
+          member: member.name.string, isOnlyInHistory: true))
+    }
+    let found = problems
+    leftBehind.withLock { told in
+      for problem in found where !told.contains(problem) { told.append(problem) }
+    }
+  }
+
   /// New keys are there in the place of ones of which this machine could not read any more whose access they were to end.
   func noteForgottenAccess(to member: Member) {
     let problem = Problem(

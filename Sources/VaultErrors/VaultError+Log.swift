@@ -25,6 +25,7 @@ extension VaultError: LoggedError {
     case .damaged: "damaged"
     case .missing: "missing"
     case .away: "away"
+    case .gone: "gone"
     case .rolledBack: "rolledBack"
     case .forked: "forked"
     case .branched: "branched"

@@ -3,7 +3,7 @@ extension VaultError {
   /// disk, one that does not answer, a vault that may only be read, keys that are divided.
   package var concernsOneMember: Bool {
     switch self {
-    case .damaged, .missing, .away, .rolledBack, .forked, .branched, .epochSpent,
+    case .damaged, .missing, .away, .gone, .rolledBack, .forked, .branched, .epochSpent,
       .noAccess, .viewersOnlyRead, .ownersOnly, .accessEnded, .signedByRemovedDevice, .limit,
       .unsupported:
       true

@@ -47,6 +47,12 @@ extension VaultError {
       \(path) is kept on a remote, and cannot be had from there now: \(reason). It can be read once the remote is \
       reachable; “kinvault fetch” keeps things here for such times.
       """
+    case .gone(let path, let record):
+      """
+      \(path)\(record.map { ", which the record \($0.shortHex) needs," } ?? "") was left on the remotes, and none of them has \
+      it any more: another machine has collected it, or the remotes have lost it. A machine that still has it puts it there \
+      again with “kinvault sync --full”. If none has, replace or remove the file that needs it.
+      """
     case .rolledBack(let path, let found, let seen):
       """
       The vault folder is older than what this machine has seen: \(path) is at \(found), \

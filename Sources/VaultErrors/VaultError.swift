@@ -42,6 +42,9 @@ package enum VaultError: Error {
   case missing(path: String)
   /// A chunk that a lazy vault keeps on a remote, which cannot be reached now.
   case away(path: String, reason: String)
+  /// A chunk that a lazy vault left on its remotes, and that none of them has any more: each was asked, and nothing says that
+  /// it may be on its way. With the record whose current version needs it, where that is known.
+  case gone(path: String, record: RecordID?)
   /// The vault folder is older than what this machine has already seen of it.
   case rolledBack(path: String, found: UInt64, seen: UInt64)
   /// Another register with the same counter was seen before: two copies of one device have written.

@@ -9,7 +9,8 @@ package protocol ChunkSource: Sendable {
   ///
   /// Blocks; called from any thread, for several chunks at once.
   ///
-  /// - Throws: `away` when no remote that can be reached has it.
+  /// - Throws: `away` when no remote that can be reached has it; `gone` when each was asked, none has it, and nothing says
+  ///   that it may be on its way to one.
   func fetch(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> [UInt8]
 
   /// Whether a remote surely has the chunk, and goes on having it: it was asked just now, the file there is as long as the one
@@ -57,7 +58,8 @@ package final class LazyChunks: Sendable {
 
   /// Brings a chunk here, verified and in its place. Threads that ask for one chunk at once share one fetch.
   ///
-  /// - Throws: `away` when it cannot be had; `damaged` when what came is not it; `noSpace`, `io`.
+  /// - Throws: `away` when it cannot be had; `gone` when nobody has it any more; `damaged` when what came is not it;
+  ///   `noSpace`, `io`.
   package func fetch(_ chunk: ContentDigest, for objects: ObjectStore) throws(VaultError) {
     let (fetch, isOurs) = underway.withLock { underway in
       if let fetch = underway[chunk] { return (fetch, false) }
@@ -86,22 +88,23 @@ package final class LazyChunks: Sendable {
     try objects.place(name, file: file)
   }
 
-  /// The chunk's file under the keys in use or, where no remote has that, under those of an epoch before.
+  /// The chunk's file under the keys in use or, where no remote has that, under those of an epoch before. It is gone only if it
+  /// is under all of its names.
   private static func file(
     of chunk: ContentDigest, for objects: ObjectStore, from source: any ChunkSource
   ) throws(VaultError) -> (name: ObjectName, file: [UInt8]) {
-    let names = objects.names(of: chunk)
-    do {
-      return (names[0], try source.fetch(names[0], of: objects.member))
-    } catch {
-      guard case .away = error else { throw error }
-      for name in names.dropFirst() {
-        // The failure that counts is that of the first name, which is thrown.
-        guard let file = try? source.fetch(name, of: objects.member) else { continue }
-        return (name, file)
+    // Of the first name that may be had yet.
+    var away: VaultError?
+    for name in objects.names(of: chunk) {
+      do { return (name, try source.fetch(name, of: objects.member)) } catch {
+        switch error {
+        case .away: away = away ?? error
+        case .gone: break
+        default: throw error
+        }
       }
-      throw error
     }
+    throw away ?? .gone(path: objects.path(of: chunk).string, record: nil)
   }
 
   /// Begins to bring chunks that will be wanted soon; does nothing when enough are on their way.

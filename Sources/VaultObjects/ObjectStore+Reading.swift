@@ -133,7 +133,7 @@ extension ObjectStore {
 
   /// Brings a chunk here that a lazy vault keeps elsewhere; does nothing for any other.
   ///
-  /// - Throws: `away` when it cannot be had; `damaged`, `noSpace`, `io`.
+  /// - Throws: `away` when it cannot be had; `gone` when nobody has it any more; `damaged`, `noSpace`, `io`.
   package func fetchIfAway(_ chunk: ContentDigest) throws(VaultError) {
     guard let lazy, try !isPresent(chunk) else { return }
     try lazy.fetch(chunk, for: self)

@@ -1,3 +1,4 @@
+import BlobStore
 import Testing
 import VaultCrypto
 import VaultModel
@@ -24,5 +25,35 @@ import VaultObjects
     #expect(memory.keepsWhatIsNamed(by: head) && memory.keepsWhatIsNamed(by: nil))
     memory.lastComparison = 0
     #expect(!memory.keepsWhatIsNamed(by: head) && !memory.keepsWhatIsNamed(by: nil))
+  }
+
+  /// What it lacks it may have yet, where it is not as the last sync left it.
+  @Test func aRemoteIsSettledWhileItShowsTheHeadsThatWereSeen() throws {
+    let (member, device) = (MemberID.random(), DeviceID.random())
+    func entry(_ device: DeviceID, _ fingerprint: UInt64) -> BlobEntry {
+      BlobEntry(name: device.hex, kind: .blob, size: 1, fingerprint: fingerprint)
+    }
+    var memory = RemoteMemory()
+    memory.lastComparison = 7
+    #expect(!memory.isSettled(member, listing: []))
+    #expect(!memory.isSettled(member, listing: [entry(device, 1)]))
+    memory.seen[.head(member, device)] = RemoteMemory.Seen(
+      fingerprint: 1, state: RegisterState(counter: 4, hash: Digest.sha256([2])))
+    #expect(memory.isSettled(member, listing: [entry(device, 1)]))
+    #expect(!memory.isSettled(.random(), listing: [entry(device, 1)]))
+    for heads in [[], [entry(device, 2)], [entry(device, 1), entry(.random(), 1)]] {
+      #expect(!memory.isSettled(member, listing: heads))
+    }
+    let forged = DeviceID.random()
+    memory.broken[.head(member, forged)] = RemoteMemory.Broken(fingerprint: 5, finding: nil)
+    #expect(memory.isSettled(member, listing: [entry(device, 1), entry(forged, 5)]))
+    let changes: [(inout RemoteMemory) -> Void] = [
+      { $0.lastComparison = 0 }, { $0.lastLoss = 1 }, { $0.fail(at: 1, "off") },
+    ]
+    for change in changes {
+      var other = memory
+      change(&other)
+      #expect(!other.isSettled(member, listing: [entry(device, 1)]))
+    }
   }
 }

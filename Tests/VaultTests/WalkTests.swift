@@ -46,7 +46,7 @@ import VaultModel
     #expect(visited(digest, of: edit.record).map(\.digest) == [digest])
     let keys = newKeys()
     let translation = Translation(
-      member: emma, target: keys, keepsHistory: false, keepsMissing: false)
+      member: emma, target: keys, keepsHistory: false, lacking: .awaited)
     try translation.take(revision: digest)
     #expect(translation.count == 1 && translation.leftBehind.isEmpty)
   }
@@ -87,7 +87,7 @@ import VaultModel
     let revision = try #require(emma.entry(edit.record)).revision
     let keys = newKeys()
     let translation = Translation(
-      member: emma, target: keys, keepsHistory: true, keepsMissing: false)
+      member: emma, target: keys, keepsHistory: true, lacking: .awaited)
     try translation.take(revision: revision)
     let needed = Set(visited(revision, of: edit.record).map(\.digest))
     #expect(needed.count > 200 && translation.count == UInt64(needed.count))

@@ -68,6 +68,7 @@ import VaultModel
     VaultError.thisDeviceRemoved(time: 0), .passwordIsNotEnough,
     .damagedSlot(path: "objects/ab", reason: "cut"), .damaged(path: "objects/ab", reason: "cut"),
     .missing(path: "objects/ab"), .away(path: "objects/ab", reason: "it is off"),
+    .gone(path: "objects/ab", record: nil),
     .rolledBack(path: "heads/ab", found: 1, seen: 2), .forked(path: "heads/ab", counter: 1),
     .branched(path: "heads/ab", above: 1), .noSpace(path: "objects/ab"), .readOnly,
     .permission(path: "objects/ab"), .noAccess(member: MemberID.random()),

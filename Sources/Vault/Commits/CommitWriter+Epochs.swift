@@ -186,11 +186,11 @@ extension CommitWriter {
     let ours =
       translation
       ?? Translation(
-        member: member, target: target, keepsHistory: true, keepsMissing: true, with: arrivals)
+        member: member, target: target, keepsHistory: true, lacking: .passedOver, with: arrivals)
     let others =
       translation
       ?? Translation(
-        member: member, target: target, keepsHistory: true, keepsMissing: false, with: arrivals)
+        member: member, target: target, keepsHistory: true, lacking: .awaited, with: arrivals)
     let awaiting = member.revisionsAwaitingClosings(heads)
     var taken: [RecordEntry] = []
     for entry in late.sorted(by: { ($0.record, $0.revision) < ($1.record, $1.revision) }) {
@@ -204,10 +204,16 @@ extension CommitWriter {
         taken.append(entry)
       } catch {
         switch error {
-        case .missing where !isOwn, .away where !isOwn: isWaiting = true
+        case .missing where !isOwn, .away where !isOwn, .gone where !isOwn: isWaiting = true
         default: throw error
         }
       }
+    }
+    // Of one that was handed in tells whoever has made it.
+    if translation == nil {
+      var gone = ours.gone
+      gone.add(others.gone)
+      context.noteGone(gone, of: member)
     }
     return taken
   }

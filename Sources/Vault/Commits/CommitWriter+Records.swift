@@ -116,7 +116,8 @@ extension CommitWriter {
         try publish(item.content)
       } catch {
         switch error {
-        case .damaged, .missing, .away: heldBack[edit.record, default: [:]][name] = error
+        case .damaged, .missing, .away, .gone:
+          heldBack[edit.record, default: [:]][name] = error
         default: throw error
         }
         objects.restage(from: position)

@@ -146,7 +146,7 @@ extension Member {
         of: try beginning(of: document, byteCount: RecordDocument.frontMatterLimit))
     } catch {
       switch error {
-      case .missing, .damaged, .away: return claimed
+      case .missing, .damaged, .away, .gone: return claimed
       default: throw error
       }
     }

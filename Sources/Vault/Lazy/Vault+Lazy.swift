@@ -40,7 +40,7 @@ extension Vault {
 
   /// Brings every chunk of a record, and of those below it, here.
   ///
-  /// - Throws: `away`, `damaged`, `noSpace`; what came until then stays.
+  /// - Throws: `away`, `gone`, `damaged`, `noSpace`; what came until then stays.
   package func fetch(
     _ record: RecordID, of member: Member,
     progress: (WorkProgress) -> Void = { _ in }
@@ -68,7 +68,7 @@ extension Vault {
   /// Brings what is pinned here and lets go of what the cache has no room for: after a sync brought news. Does nothing
   /// for a vault that is wholly here.
   ///
-  /// - Throws: `away` or `damaged` when something pinned cannot be had, once everything else was done; what asking the
+  /// - Throws: `away`, `gone` or `damaged` when something pinned cannot be had, once everything else was done; what asking the
   ///   remote throws.
   package func tendCache() throws(VaultError) {
     guard let (_, settings) = try lazyAsOfNow() else { return }
@@ -182,6 +182,8 @@ extension Member {
   }
 
   /// Brings here what contents of these edits need that no file of the records has now.
+  ///
+  /// - Throws: `away` of what cannot be had now; `gone` of what nobody has.
   func fetchWhatComesBack(_ edits: [RecordEdit]) throws(VaultError) {
     guard objects.isLazy else { return }
     for edit in edits where !edit.isNew {
@@ -190,7 +192,10 @@ extension Member {
       for case let item? in edit.items.values
       where !current.contains(where: { $0.content == item.content }) {
         for case let chunk? in try chunks(of: item.content) where !objects.isStaged(chunk) {
-          try objects.fetchIfAway(chunk)
+          do { try objects.fetchIfAway(chunk) } catch {
+            guard case .gone(let path, _) = error else { throw error }
+            throw .gone(path: path, record: edit.record)
+          }
         }
       }
     }

@@ -87,7 +87,7 @@ struct EpochBeginning {
     let keys = EpochKeys(key.key, member: member.id, binding: context.binding)
     let translation = Translation(
       member: member, target: keys, keepsHistory: pending?.keepsHistory ?? true,
-      keepsMissing: true)
+      lacking: .passedOverInHistory)
     // What was written on several devices is one before it is sealed anew; but under a spent epoch nothing is written.
     if pending != nil { _ = try member.joinConcurrent() }
     let label = member.name.string
@@ -114,6 +114,7 @@ struct EpochBeginning {
     }
     if let pending { try pending.finish(of: member) }
     context.noteLeftBehind(translation.leftBehind, of: member)
+    context.noteGone(translation.gone, of: member)
   }
 
   /// Writes a head of the epoch in use: what is known only from the head of someone who will not count any more has to be in

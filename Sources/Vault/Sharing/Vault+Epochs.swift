@@ -16,7 +16,7 @@ extension Vault {
   ///   - progress: Told how many objects are done, from several threads.
   /// - Throws: `readOnly`; `ownersOnly`; `lastOwner` when this person is among them; what the member is damaged by;
   ///   `notFound` when the identity of someone who keeps access does not hold; `away` when not everything of a lazy vault
-  ///   can be had; `noSpace`.
+  ///   can be had; `gone` when no remote has any more what a current revision needs; `noSpace`.
   package func beginEpoch(
     of member: Member, without people: Set<PersonID>, keepsHistory: Bool = true,
     progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }

@@ -62,8 +62,15 @@ struct VaultTending {
     for problem in vault.takeLeftBehind() {
       session.note(
         SyncProblem(
-          problem.kind == .accessForgotten ? .accessForgotten : .damagedHere, problem.severity,
-          path: problem.path, problem.reason))
+          kind(of: problem), problem.severity, path: problem.path, problem.reason))
+    }
+  }
+
+  private func kind(of problem: Problem) -> SyncProblem.Kind {
+    switch problem.kind {
+    case .accessForgotten: .accessForgotten
+    case .missing: .missingHere
+    default: .damagedHere
     }
   }
 }

@@ -91,7 +91,7 @@ extension VaultError {
   /// The file of the vault that it is about, where it is about one.
   package var file: String? {
     switch self {
-    case .damaged(let path, _), .missing(let path): path
+    case .damaged(let path, _), .missing(let path), .gone(let path, _): path
     default: nil
     }
   }

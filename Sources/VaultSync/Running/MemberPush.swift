@@ -135,8 +135,11 @@ struct MemberPush {
         let failures = try runWalk(walk, needs).failures
         if let failure = failures.first(where: { !$0.isHistory }) { throw .object(failure.error) }
         for failure in failures {
-          if case .missing = failure.error { continue }
-          note(failure.error)
+          switch failure.error {
+          // Older revisions end where they were collected.
+          case .missing, .gone: continue
+          default: note(failure.error)
+          }
         }
         whole.append(head)
         if mayNameAnew(head, there) { session.compareNextTime() }

@@ -1,3 +1,4 @@
+import BlobStore
 import Vault
 import VaultModel
 import VaultObjects
@@ -136,6 +137,36 @@ package struct RemoteMemory: Hashable, Sendable {
     guard let lastComparison, lastComparison > 0 else { return false }
     guard let head else { return true }
     return seen[head.path]?.state == RegisterState(counter: head.counter, hash: head.hash)
+  }
+
+  /// Whether what the remote does not have of a member is not to be expected there: the last sync with it came to its end,
+  /// nothing is to be compared since, it was not seen to lose anything a short while ago, and it shows the member's heads as
+  /// that sync left them. Where it shows others, what they name may be on its way; where it shows fewer, it was put back, or an
+  /// empty folder stands where a disk is plugged in.
+  ///
+  /// - Parameter heads: What the remote lists now in the folder of the member's heads.
+  package func isSettled(_ member: MemberID, listing heads: [BlobEntry]) -> Bool {
+    guard let lastComparison, lastComparison > 0, lastLoss == nil, failures == nil else {
+      return false
+    }
+    let folder = BlobPath("members/\(member.hex)/heads")
+    var listed: [VaultPath: UInt64] = [:]
+    for entry in heads where entry.kind == .blob {
+      guard let path = VaultPath(parsing: folder.appending(entry.name).string) else { continue }
+      listed[path] = entry.fingerprint
+    }
+    let known = seen.filter { path, _ in
+      if case .head(member, _) = path { true } else { false }
+    }
+    // Those of devices that were removed may be removed too.
+    let standing = known.filter { !$0.value.isRetired }
+    return !standing.isEmpty
+      && standing.allSatisfy { path, head in
+        listed[path].map { head.fingerprint == nil || head.fingerprint == $0 } ?? false
+      }
+      && listed.allSatisfy { path, mark in
+        known[path] != nil || broken[path]?.fingerprint == mark
+      }
   }
 
   /// The remote has held something of the vault.

@@ -17,6 +17,7 @@ extension Texts {
     case .damaged(let path, _): self("failure.damaged", path)
     case .missing(let path): self("failure.missing", path)
     case .away: self("failure.away")
+    case .gone(let path, _): self("failure.gone", path)
     case .rolledBack: self("failure.rolledBack")
     case .forked, .branched: self("failure.twoWriters")
     case .keysDivided: self("failure.keysDivided")

@@ -2,6 +2,7 @@ import Tokens
 import Vault
 import VaultCrypto
 import VaultErrors
+import VaultModel
 import VaultPlain
 
 // What errors say to people: what happened, to what, and what to do next.
@@ -58,6 +59,8 @@ extension VaultError {
     case .away(_, let reason):
       "A part of it is kept on a remote and cannot be had from there now: \(reason). It can be read once the "
         + "remote is reachable. To keep things on this machine: kinvault fetch"
+    case .gone(let path, let record):
+      Self.gone(path, record)
     case .rolledBack(let path, let found, let seen):
       "The vault folder is older than this machine remembers it (\(path): state \(found), seen "
         + "before: \(seen)). If an older backup was put back on purpose, say so with "
@@ -116,6 +119,16 @@ extension VaultError {
     case .crypto(let error):
       error.message
     }
+  }
+
+  private static func gone(_ path: String, _ record: RecordID?) -> String {
+    let id = record.map { String($0.hex.prefix(12)) }
+    let owner = id.map { "of the record \($0)" } ?? "of it"
+    let advice = id.map { " To see which record it is: kinvault record show \($0)" } ?? ""
+    return
+      "A part \(owner) was left on the remotes, and none of them has it any more (\(path)): another machine has "
+      + "collected it, or they have lost it. A machine that still has it puts it there again: kinvault sync --full. If "
+      + "none has, replace or remove the file.\(advice)"
   }
 
   /// Whether both are numbers, and what was found is the lesser one.

@@ -116,7 +116,8 @@ extension FailureReport {
       case .unsupported: .unsupported
       case .wrongPassword, .passwordIsNotEnough, .wrongWords, .replacedWords, .otherWords:
         .wrongSecret
-      case .damagedSlot, .damaged, .missing, .forked, .branched, .signedByRemovedDevice: .damaged
+      case .damagedSlot, .damaged, .missing, .gone, .forked, .branched, .signedByRemovedDevice:
+        .damaged
       // Nothing is damaged; somebody who has the words decides.
       case .keysDivided: .refused
       case .noSpace: .noSpace

@@ -46,6 +46,7 @@ extension KeptFailure {
     case "damaged", "authenticationFailed", "inputOutput": "something that is needed is damaged"
     case "missing": "something that is needed is not there"
     case "away", "unreachable", "timedOut": "a remote that is needed cannot be reached"
+    case "gone": "something that is needed is on no remote any more"
     case "thisDeviceRemoved": "this device was removed"
     case "rolledBack": "the vault's folder is older than it was"
     default:
@@ -66,6 +67,7 @@ extension KeptFailure {
       return "To see what is wrong: kinvault check"
     case "away", "unreachable", "timedOut":
       return "It is tried again by itself. To see the remotes: kinvault remote list"
+    case "gone": return "A machine that still has it puts it there again: kinvault sync --full"
     case "thisDeviceRemoved": return "Unmount, and ask who removed it."
     case "rolledBack": return "Unmount, and mount again: that says what happened."
     default: return "It is tried again by itself. If it stays, unmount and mount again."

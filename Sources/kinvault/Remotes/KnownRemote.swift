@@ -7,6 +7,7 @@ import Vault
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultSync
 
 /// A remote that this machine knows, with what it needs to be opened.
 struct KnownRemote: Sendable {
@@ -62,6 +63,11 @@ struct KnownRemote: Sendable {
       guard case .notFound(let path) = error, case .directory = address else { throw error }
       throw .unreachable(path: path, reason: "the folder is not there")
     }
+  }
+
+  /// Where files of the vault may be had.
+  var place: RemoteFiles.Place {
+    RemoteFiles.Place(name: name) { () throws(BlobStoreError) in try open() }
   }
 
   /// What is rung after something was put there, and listened to; nil where none is set.

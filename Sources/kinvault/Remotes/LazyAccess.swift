@@ -1,9 +1,6 @@
-import BlobStore
 import MachineState
-import Synchronization
 import Vault
 import VaultCrypto
-import VaultErrors
 import VaultModel
 import VaultObjects
 import VaultSync
@@ -25,7 +22,10 @@ struct LazyAccess: ~Copyable {
   }
 
   /// Points the vault at the remotes.
-  func prepare() { vault.lazyChunks?.setSource(RemoteChunks(remotes, state: state)) }
+  func prepare() {
+    let files = RemoteFiles(remotes.map(\.place))
+    vault.lazyChunks?.setSource(RemoteChunks(files, state: state))
+  }
 
   /// Does so if the vault is lazy and there are remotes.
   static func prepareIfLazy(_ vault: Vault, key: borrowing DeviceUnlockKey) throws {
@@ -46,41 +46,6 @@ struct LazyAccess: ~Copyable {
       }
       let found = try RecordLookup(vault: vault).record(text)
       return (found.member, found.record)
-    }
-  }
-}
-
-/// Chunks from the first of several remotes that has them.
-final class RemoteChunks: ChunkSource {
-  private let files: RemoteFiles
-
-  private let state: StateFolder
-
-  init(_ remotes: [KnownRemote], state: StateFolder) {
-    files = RemoteFiles(remotes)
-    self.state = state
-  }
-
-  func fetch(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> [UInt8] {
-    let path = BlobPath(VaultPath.object(member, chunk).string)
-    let limit = ObjectLayout.largestFileSize(of: .chunk)
-    do throws(RemoteFiles.Unavailable) { return try files.fetch(path, limit: limit) } catch {
-      throw .away(path: path.string, reason: error.reason)
-    }
-  }
-
-  func holds(
-    _ chunk: ObjectName, byteCount: UInt64, of member: MemberID, under head: StandingHead?
-  ) throws(VaultError) -> Bool {
-    let path = BlobPath(VaultPath.object(member, chunk).string)
-    return files.holds(path, byteCount: byteCount) { remote in
-      do throws(SyncError) {
-        let memory = try RemoteStateFile(state: state, remote: remote).load()
-        return memory.keepsWhatIsNamed(by: head)
-      } catch {
-        // What this machine cannot tell of a remote it does not rely on.
-        return false
-      }
     }
   }
 }

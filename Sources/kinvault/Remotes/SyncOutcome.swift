@@ -75,7 +75,7 @@ struct SyncOutcome: Encodable {
     var outcome = SyncOutcome.of(known, order, in: (vault.state, vault.clock)) {
       store, options, progress in
       var sync = RemoteSync(vault: vault, remote: store, name: known.name, options: options)
-      sync.elsewhere = RemoteFiles(others.filter { $0.name != known.name })
+      sync.elsewhere = RemoteFiles(others.filter { $0.name != known.name }.map(\.place))
       sync.seen = seen
       let report = try sync.run(progress: progress)
       done.withLock { $0 = report }

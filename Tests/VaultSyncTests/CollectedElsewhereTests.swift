@@ -1,0 +1,181 @@
+import BlobStore
+import MachineState
+import TestSupport
+import Testing
+import VaultErrors
+import VaultModel
+import VaultObjects
+
+@testable import Vault
+@testable import VaultSync
+
+/// A lazy vault of which another device has collected what older versions had.
+@Suite struct CollectedElsewhereTests {
+  private let family: Family
+  private let usb = MemoryStore()
+  private let record: RecordID
+  /// Of the version of before, and of the one that shows.
+  private let chunks: (old: [BlobPath], new: [BlobPath])
+
+  private var desk: Family.Device { family[0] }
+  private var laptop: Family.Device { family[1] }
+
+  private static let day: Int64 = 86_400
+
+  /// The laptop is lazy, and has the old version but for its chunks, which the desk collects.
+  init() throws {
+    family = try Family()
+    let (desk, laptop) = (family[0], family[1])
+    record = try desk.write("Scan", "v1")
+    let old = try Self.put(3, into: record, by: desk)
+    try desk.sync(usb)
+    try StateFolder(store: laptop.stateStore).storeLazySettings(LazySettings())
+    try laptop.reopen()
+    for device in family.devices { try device.knowRemotes(["usb"]) }
+    try laptop.sync(usb)
+    try laptop.write("Laptop", "v1")
+    try laptop.sync(usb)
+    chunks = (old, try Self.put(4, into: record, by: desk))
+    try family.meet(at: usb)
+    for device in family.devices { device.clock.turn(bySeconds: 10 * Self.day) }
+    #expect(try desk.vault.collect(keepDays: 1, isDryRun: false).waitingMembers == ["Emma"])
+    try desk.sync(usb)
+    try laptop.sync(usb)
+    try laptop.write("Round", "so that the desk sees that it was seen")
+    try laptop.sync(usb)
+    try desk.sync(usb)
+    #expect(try desk.vault.collect(keepDays: 1, isDryRun: false).objectCount > 0)
+    try desk.sync(usb)
+    #expect(chunks.old.allSatisfy { usb.blobs[$0] == nil })
+    #expect(chunks.new.allSatisfy { usb.blobs[$0] != nil })
+    connect(["usb": usb])
+  }
+
+  private static func put(
+    _ seed: UInt64, into record: RecordID, by device: Family.Device
+  ) throws -> [BlobPath] {
+    let emma = try device.emma
+    var edit = RecordEdit(record: record)
+    let scan = try Item.photo("scan", byteCount: 3 << 20, seed: seed, in: emma)
+    edit.items[scan.name] = scan
+    try device.commit(edit)
+    return try emma.chunks(of: scan.content).compactMap(\.self).map {
+      BlobPath(emma.objects.vaultPath(of: $0).string)
+    }
+  }
+
+  /// The laptop has its chunks from these; nil: one that cannot be reached.
+  private func connect(_ remotes: [String: MemoryStore?]) {
+    let places = remotes.keys.sorted().compactMap { text -> RemoteFiles.Place? in
+      let store = remotes[text] ?? nil
+      return RemoteName(text).map { name in
+        RemoteFiles.Place(name: name) { () throws(BlobStoreError) -> any BlobStore in
+          guard let store else { throw .unreachable(path: text, reason: "it is off") }
+          return store
+        }
+      }
+    }
+    laptop.vault.lazyChunks?.setSource(
+      RemoteChunks(RemoteFiles(places), state: laptop.vault.state))
+  }
+
+  /// The remote is compared whole with what the laptop has.
+  @discardableResult
+  private func compare() throws -> SyncReport {
+    try laptop.sync(usb) { $0.looksEverywhere = true }
+  }
+
+  private func begin() throws {
+    try laptop.vault.beginEpoch(of: laptop.emma, without: [])
+  }
+
+  @Test func anEpochPassesOverWhatOnlyHistoryHadAndTellsIt() throws {
+    try compare()
+    let before = try laptop.emma.epoch
+    try begin()
+    #expect(try laptop.emma.epoch != before)
+    let told = laptop.vault.takeLeftBehind()
+    #expect(told.map(\.kind) == [.missing])
+    #expect(told.allSatisfy { $0.isOnlyInHistory && $0.severity == .warning })
+    #expect(told.first?.reason.hasPrefix("\(chunks.old.count) pieces") == true)
+    for _ in 0..<3 {
+      for device in family.devices { try device.sync(usb) }
+    }
+    connect(["usb": usb])
+    #expect(try desk.contents() == laptop.contents())
+    try desk.expectWhole()
+    try laptop.expectWhole()
+  }
+
+  /// What is there in no sync that came to its end may be on its way.
+  @Test func whatMayComeYetIsNotPassedOver() throws {
+    try compare()
+    let before = try laptop.emma.epoch
+    // A remote that was never synced with, and may have it.
+    connect(["usb": usb, "nas": MemoryStore()])
+    try expectAway()
+    // One that cannot be reached.
+    connect(["usb": usb, "nas": nil])
+    try expectAway()
+    // What is gone from an empty folder may only be unplugged.
+    connect(["usb": MemoryStore()])
+    try expectAway()
+    // Another device's head may need what is on its way.
+    connect(["usb": usb])
+    try desk.write("News", "v1")
+    try desk.sync(usb)
+    try expectAway()
+    #expect(try laptop.emma.epoch == before)
+    #expect(laptop.vault.takeLeftBehind() == [])
+    try compare()
+    try compare()
+    try begin()
+    #expect(try laptop.emma.epoch != before)
+  }
+
+  private func expectAway(sourceLocation: SourceLocation = #_sourceLocation) throws {
+    let emma = try laptop.emma
+    do throws(VaultError) {
+      try laptop.vault.beginEpoch(of: emma, without: [])
+      Issue.record("it has begun", sourceLocation: sourceLocation)
+    } catch {
+      guard case .away = error else { throw error }
+    }
+  }
+
+  /// A remote that has lost it, or hides it, takes nothing away: the record is named.
+  @Test func whatACurrentVersionNeedsIsNeverPassedOver() throws {
+    try compare()
+    let before = try laptop.emma.epoch
+    let lost = try #require(chunks.new.first)
+    let bytes = try #require(usb.blobs[lost])
+    try usb.remove(lost)
+    let emma = try laptop.emma
+    do throws(VaultError) {
+      try laptop.vault.beginEpoch(of: emma, without: [])
+      Issue.record("it has begun")
+    } catch {
+      guard case .gone(let path, let found) = error else { throw error }
+      #expect(path == lost.string && found == record)
+    }
+    #expect(try laptop.emma.epoch == before)
+    try usb.put(lost, bytes)
+    try begin()
+    #expect(try laptop.emma.epoch != before)
+    try laptop.expectWhole()
+  }
+
+  @Test func whatIsRestoredOfItIsRefusedWithItsRecord() throws {
+    try compare()
+    let emma = try laptop.emma
+    let old = try #require(emma.history(of: record).dropFirst().first)
+    let edit = try RecordRestore(emma).edit(of: record, to: old.revision)
+    do throws(VaultError) {
+      try laptop.vault.commit(edit, to: emma)
+      Issue.record("it was restored")
+    } catch {
+      guard case .gone(_, let found) = error else { throw error }
+      #expect(found == record)
+    }
+  }
+}
