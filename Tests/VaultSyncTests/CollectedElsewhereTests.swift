@@ -165,6 +165,21 @@ import VaultObjects
     try laptop.expectWhole()
   }
 
+  /// Nor is it called lost, and its revision is not put there again without what it needs.
+  @Test func aComparisonCallsItCollectedAndPutsNothingBack() throws {
+    let before = usb.blobs.keys.filter { $0.string.contains("/objects/") }
+    let report = try compare()
+    let told = report.problems.filter { $0.kind == .missingThere }
+    #expect(told.map(\.severity) == [.note])
+    #expect(told.first?.text.contains("of older versions") == true)
+    #expect(report.pushed.objectCount == 0)
+    #expect(Set(usb.blobs.keys.filter { $0.string.contains("/objects/") }) == Set(before))
+    let memory = try RemoteStateFile(
+      state: laptop.vault.state, remote: #require(RemoteName("usb"))
+    ).load()
+    #expect(memory.lastLoss == nil)
+  }
+
   @Test func whatIsRestoredOfItIsRefusedWithItsRecord() throws {
     try compare()
     let emma = try laptop.emma

@@ -46,4 +46,20 @@ extension Member {
       visit: note, fail: { reference, _ in note(reference) }, progress: { _ in })
     return found.values.sorted { $0.digest < $1.digest }
   }
+
+  /// The replaced revisions, and those of deleted records, that need one of these contents.
+  package func historyNeeding(_ contents: Set<ContentDigest>) -> Set<ContentDigest> {
+    if contents.isEmpty { return [] }
+    var found: Set<ContentDigest> = []
+    var revision: ContentDigest?
+    MemberWalk(member: self).walkAll(
+      keeps: { _, _ in true },
+      visit: { object in
+        // A revision comes before all that it needs.
+        if object.kind == .record { revision = object.digest }
+        guard object.isOnlyInHistory, contents.contains(object.digest), let revision else { return }
+        found.insert(revision)
+      }, fail: { _, _ in }, progress: { _ in })
+    return found
+  }
 }

@@ -63,9 +63,10 @@ struct LostObjects {
     // A lazy vault may need what is on the remote only.
     if missing.isEmpty, !member.objects.isLazy { return }
     let names = Set(here.map(\.name))
-    let needed = Set(needed(names, there).keys)
-    noteGone(needed.subtracting(names).subtracting(there.keys))
-    let lost = missing.filter(needed.contains)
+    let needed = needed(names, there)
+    let gone = needed.filter { !names.contains($0.key) && there[$0.key] == nil }
+    noteGone(gone)
+    let lost = missing.filter(wholeHistory(of: needed, without: gone, names, there).contains)
     let transfer = PushTransfer(
       session: session, NamedObjects(objects: member.objects, epoch: member.epoch))
     let (sent, damaged) = (Gathered<ObjectName>(), Gathered<VaultError>())
@@ -116,10 +117,13 @@ struct LostObjects {
   }
 
   /// What is needed, by the name under which it stands here or there, or else belongs.
+  ///
+  /// - Parameter keeps: Whether history goes on to an older revision.
   private func needed(
-    _ here: Set<ObjectName>, _ there: [ObjectName: UInt64]
+    _ here: Set<ObjectName>, _ there: [ObjectName: UInt64],
+    keeping keeps: (_ older: ContentDigest) -> Bool = { _ in true }
   ) -> [ObjectName: NeededObject] {
-    byName(member.neededObjects() + named(by: member.openedHeads), here, there)
+    byName(member.neededObjects(keeping: keeps) + named(by: member.openedHeads), here, there)
   }
 
   /// What is needed of what these heads name, as they name it, by the name under which it stands here or there, or else
@@ -164,10 +168,25 @@ struct LostObjects {
     }
   }
 
-  /// - Parameter names: Objects that are neither here nor there.
-  private func noteGone(_ names: Set<ObjectName>) {
+  /// Of what is needed, what is put there again. What a lazy vault has left of a history that others have collected, and nobody can
+  /// have whole any more, is not.
+  ///
+  /// - Parameter gone: What is neither here nor there.
+  private func wholeHistory(
+    of needed: [ObjectName: NeededObject], without gone: [ObjectName: NeededObject],
+    _ here: Set<ObjectName>, _ there: [ObjectName: UInt64]
+  ) -> Set<ObjectName> {
+    guard member.objects.isLazy, !gone.isEmpty else { return Set(needed.keys) }
+    let broken = member.historyNeeding(Set(gone.values.map(\.digest)))
+    return Set(self.needed(here, there) { !broken.contains($0) }.keys)
+  }
+
+  /// - Parameter gone: Objects that are neither here nor there.
+  private func noteGone(_ gone: [ObjectName: NeededObject]) {
     guard member.objects.isLazy else { return }
-    for name in names.sorted() {
+    let older = gone.count { $0.value.isOnlyInHistory }
+    if older > 0 { session.note(.olderGone(older, of: member.id)) }
+    for name in gone.keys.sorted() where gone[name]?.isOnlyInHistory == false {
       session.note(
         SyncProblem(
           .missing(path: member.objects.vaultPath(of: name).string),
