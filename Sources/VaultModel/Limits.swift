@@ -23,6 +23,9 @@ package enum Limits {
   /// Devices in each of a head's lists; and of those that it has only heard of, or knows to have reached a counter.
   package static let headDevices = 4_096
   package static let headHeard = 1_024
+  /// Lines that others have taken over, in a head; and heads of each of them.
+  package static let headRetold = 64
+  package static let retoldMarks = 256
   /// Lists of revisions that a head, or a closing, names.
   package static let headLists = 1_024
 

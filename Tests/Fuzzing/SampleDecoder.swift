@@ -91,7 +91,12 @@ package struct SampleDecoder: Sendable {
           reached: [Head.Reached(device: random.id(), counter: 12)], authored: [random.id()],
           journals: [Head.PastJournal(wrapped: random.bytes(40))],
           reads: Head.Reads(areNoted: true, time: 9, person: random.id()),
-          takenOver: [Head.Cover(device: random.id(), counter: 4, headHash: random.id())]),
+          takenOver: [Head.Cover(device: random.id(), counter: 4, headHash: random.id())],
+          retold: [
+            Head.Retold(
+              device: random.id(), above: 5, by: random.id(),
+              marks: [HeadMark(counter: 6, hash: random.id())])
+          ]),
         Head.init(decoding:)
       ) { $0.encoded() },
       .init(

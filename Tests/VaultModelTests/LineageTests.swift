@@ -80,7 +80,39 @@ import Testing
     head.strays = [Head.Stray(device: .random(), counter: 9, headHash: .random(), above: 3)]
     head.heard = [Head.Cover(device: .random(), counter: 7, headHash: .random())]
     head.takenOver = [Head.Cover(device: .random(), counter: 5, headHash: .random())]
+    head.retold = [retold([5, 9])]
     #expect(try Head(decoding: head.encoded()) == head)
+  }
+
+  private func retold(_ counters: some Sequence<UInt64>) -> Head.Retold {
+    Head.Retold(
+      device: .random(), above: 4, by: .random(),
+      marks: counters.map { HeadMark(counter: $0, beginning: .max - $0) })
+  }
+
+  @Test func aLineThatWasTakenOverHasTheHeadsThatItNamesAboveTheCounter() {
+    var line = retold([4, 5, 9])
+    let device = line.device
+    line.marks.append(HeadMark(counter: 11, beginning: 1))
+    #expect(
+      [5, 9, 11].allSatisfy { counter in
+        line.marks.contains { $0.counter == counter && line.has($0, of: device) }
+      })
+    #expect(!line.has(line.marks[0], of: device), "what both lines share")
+    #expect(!line.has(HeadMark(counter: 5, beginning: 1), of: device), "another head")
+    #expect(!line.has(line.marks[1], of: line.by), "another device")
+  }
+
+  @Test func moreLinesAndHeadsThanAHeadMayNameAreRefused() throws {
+    let most = retold(5..<5 + UInt64(Limits.retoldMarks))
+    var head = Head(retold: Array(repeating: most, count: Limits.headRetold))
+    let bytes = head.encoded()
+    #expect(try Head(decoding: bytes) == head)
+    #expect(bytes.count < Limits.signedFileBytes / 2)
+    head.retold.append(retold([5]))
+    #expect(throws: ModelError.self) { try Head(decoding: head.encoded()) }
+    head.retold = [retold(5...5 + UInt64(Limits.retoldMarks))]
+    #expect(throws: ModelError.self) { try Head(decoding: head.encoded()) }
   }
 
   @Test func aHeadThatNamesMoreDevicesThanAnyFamilyHasIsRefused() throws {

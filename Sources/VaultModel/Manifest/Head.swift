@@ -66,6 +66,45 @@ package struct Head: Hashable, WireMessage {
     }
   }
 
+  /// A line of a device that another one has taken over: what that one says in `branches`, for when its own head is gone.
+  package struct Retold: Hashable, WireMessage {
+    package var device: DeviceID
+    /// What the heads in `marks` say that `device` wrote above this counter counts as written by `by`.
+    package var above: UInt64
+    /// The device that has taken the line over.
+    package var by: DeviceID
+    /// Heads of `device` in that line, all above the counter.
+    package var marks: [HeadMark]
+
+    package init(device: DeviceID, above: UInt64, by: DeviceID, marks: [HeadMark]) {
+      self.device = device
+      self.above = above
+      self.by = by
+      self.marks = marks
+    }
+
+    package static let what: StaticString = "retold"
+    package static let blank = Retold(device: .zero, above: 0, by: .zero, marks: [])
+
+    package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+      try fields.id(1, &device, "device")
+      try fields.number(2, &above, "above")
+      try fields.id(3, &by, "by")
+      var bytes = SegmentLineage(device: device, marks: marks).encodedMarks
+      let limit = Limits.retoldMarks * SegmentLineage.markByteCount
+      try fields.bytes(4, &bytes, "marks", counts: 0...limit)
+      guard let read = bytes.withUnsafeBytes({ SegmentLineage.marks($0) }) else {
+        throw .malformed(what: "marks", reason: "one is cut short")
+      }
+      marks = read
+    }
+
+    /// Whether this head of a device is one of the line.
+    package func has(_ mark: HeadMark, of device: DeviceID) -> Bool {
+      device == self.device && mark.counter > above && marks.contains(mark)
+    }
+  }
+
   /// A head of another line of a device than the one that this head follows.
   package struct Stray: Hashable, WireMessage {
     package var device: DeviceID
@@ -202,6 +241,8 @@ package struct Head: Hashable, WireMessage {
   package var reads: Reads?
   /// Late heads of which everything is under the keys of this head's epoch, whoever put it there.
   package var takenOver: [Cover]
+  /// Lines of devices that others have taken over, whoever said so first.
+  package var retold: [Retold]
   package var unknown: UnknownFields
 
   /// Every head that it goes on from, whoever read it.
@@ -216,7 +257,7 @@ package struct Head: Hashable, WireMessage {
     redone: [Redone] = [], branches: [Branch] = [], strays: [Stray] = [], heard: [Cover] = [],
     names: [Name] = [], reached: [Reached] = [],
     authored: [ContentDigest] = [], journals: [PastJournal] = [], reads: Reads? = nil,
-    takenOver: [Cover] = [], unknown: UnknownFields = .none
+    takenOver: [Cover] = [], retold: [Retold] = [], unknown: UnknownFields = .none
   ) {
     self.checkpoint = checkpoint
     self.deltas = deltas
@@ -234,6 +275,7 @@ package struct Head: Hashable, WireMessage {
     self.journals = journals
     self.reads = reads
     self.takenOver = takenOver
+    self.retold = retold
     self.unknown = unknown
   }
 
@@ -260,6 +302,7 @@ package struct Head: Hashable, WireMessage {
     try fields.messages(15, &said, "reads", limit: 1)
     reads = said.first
     try fields.messages(16, &takenOver, "taken over", limit: Limits.headHeard)
+    try fields.messages(17, &retold, "retold", limit: Limits.headRetold)
     fields.unknown(&unknown)
   }
 }

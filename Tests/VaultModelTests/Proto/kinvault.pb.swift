@@ -433,6 +433,9 @@ package nonisolated struct Kinvault_V2_Head: Sendable {
   /// late heads of which everything is under the keys of this one's epoch
   package var takenOver: [Kinvault_V2_Cover] = []
 
+  /// lines of devices that others have taken over; at most 64
+  package var retold: [Kinvault_V2_Retold] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -508,6 +511,27 @@ package nonisolated struct Kinvault_V2_Branch: Sendable {
 
   /// what that one wrote in this line above this counter is this device's
   package var above: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// A line of a device that another one has taken over.
+package nonisolated struct Kinvault_V2_Retold: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var device: Data = Data()
+
+  /// what the first one wrote in this line above this counter is the other's
+  package var above: UInt64 = 0
+
+  package var by: Data = Data()
+
+  /// heads of the line, 16 bytes for each as in a segment's lineage; at most 256
+  package var marks: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2121,7 +2145,7 @@ nonisolated extension Kinvault_V2_Introduction: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension Kinvault_V2_Head: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Head"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}checkpoint\0\u{1}deltas\0\u{1}cover\0\u{1}time\0\u{1}announcement\0\u{3}announced_at\0\u{1}redone\0\u{1}branches\0\u{1}strays\0\u{1}names\0\u{1}heard\0\u{1}reached\0\u{1}authored\0\u{1}journals\0\u{1}reads\0\u{3}taken_over\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}checkpoint\0\u{1}deltas\0\u{1}cover\0\u{1}time\0\u{1}announcement\0\u{3}announced_at\0\u{1}redone\0\u{1}branches\0\u{1}strays\0\u{1}names\0\u{1}heard\0\u{1}reached\0\u{1}authored\0\u{1}journals\0\u{1}reads\0\u{3}taken_over\0\u{1}retold\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2145,6 +2169,7 @@ nonisolated extension Kinvault_V2_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 14: try { try decoder.decodeRepeatedMessageField(value: &self.journals) }()
       case 15: try { try decoder.decodeRepeatedMessageField(value: &self.reads) }()
       case 16: try { try decoder.decodeRepeatedMessageField(value: &self.takenOver) }()
+      case 17: try { try decoder.decodeRepeatedMessageField(value: &self.retold) }()
       default: break
       }
     }
@@ -2199,6 +2224,9 @@ nonisolated extension Kinvault_V2_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
     if !self.takenOver.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.takenOver, fieldNumber: 16)
     }
+    if !self.retold.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.retold, fieldNumber: 17)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2219,6 +2247,7 @@ nonisolated extension Kinvault_V2_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.journals != rhs.journals {return false}
     if lhs.reads != rhs.reads {return false}
     if lhs.takenOver != rhs.takenOver {return false}
+    if lhs.retold != rhs.retold {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2394,6 +2423,51 @@ nonisolated extension Kinvault_V2_Branch: SwiftProtobuf.Message, SwiftProtobuf._
   package static func ==(lhs: Kinvault_V2_Branch, rhs: Kinvault_V2_Branch) -> Bool {
     if lhs.device != rhs.device {return false}
     if lhs.above != rhs.above {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Kinvault_V2_Retold: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Retold"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}device\0\u{1}above\0\u{1}by\0\u{1}marks\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.device) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.above) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.by) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.marks) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.device.isEmpty {
+      try visitor.visitSingularBytesField(value: self.device, fieldNumber: 1)
+    }
+    if self.above != 0 {
+      try visitor.visitSingularUInt64Field(value: self.above, fieldNumber: 2)
+    }
+    if !self.by.isEmpty {
+      try visitor.visitSingularBytesField(value: self.by, fieldNumber: 3)
+    }
+    if !self.marks.isEmpty {
+      try visitor.visitSingularBytesField(value: self.marks, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Kinvault_V2_Retold, rhs: Kinvault_V2_Retold) -> Bool {
+    if lhs.device != rhs.device {return false}
+    if lhs.above != rhs.above {return false}
+    if lhs.by != rhs.by {return false}
+    if lhs.marks != rhs.marks {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
