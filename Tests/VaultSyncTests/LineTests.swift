@@ -170,6 +170,182 @@ import VaultModel
     try expectAll(["first", "before", "mine 0", "mine 3", "of the twin"], on: [desk, twin])
   }
 
+  /// A machine was copied, and has gone on as another device, which is then left out. Ben has written over what it had as the
+  /// device that it was, and has met nobody since: how his counters are to be read only the owner's machine can tell him,
+  /// which never read the head that he had.
+  @Test func whoKnewALineLearnsOfItsTakerThoughThatIsGone() throws {
+    let family = try Family()
+    let (desk, laptop, bens) = (family[0], family[1], MemoryStore())
+    try desk.write("First", "first")
+    try meet([desk, laptop], at: remote)
+    let ben = try SyncingAdult(joining: desk.vault.invite(), as: "Ben")
+    try ben.sync(remote)
+    try desk.sync(remote)
+    _ = try desk.vault.acceptIntroductions()
+    try desk.vault.share(desk.emma, with: ben.vault.person, role: .editor)
+    let note = try laptop.write("Note", "before")
+    try meet([desk, laptop], at: remote)
+    try ben.sync(remote)
+    let twin = try laptop.clone()
+    for number in 0..<6 { try laptop.edit(note, "mine \(number)") }
+    try laptop.sync(bens, as: "bens")
+    try ben.sync(bens, as: "bens")
+    var edit = RecordEdit(record: note)
+    edit.items[.record] = .note("by Ben")
+    _ = try #require(ben.emma).commit([edit])
+
+    try twin.write("Of the twin", "of the twin")
+    try twin.sync(remote)
+    let shared = laptop.vault.device
+    try laptop.sync(remote)
+    let taker = laptop.vault.device
+    #expect(taker != shared)
+    try meet([desk, laptop], at: remote)
+    try desk.write("After", "after")
+    try expectTold([[shared, taker]], by: desk)
+    try desk.vault.beginGeneration(removing: [taker], words: Family.words.words)
+    try desk.vault.beginEpoch(of: desk.emma, without: [])
+    for _ in 0..<3 {
+      try desk.sync(remote)
+      try ben.sync(remote)
+    }
+    try desk.sync(remote)
+    for _ in 0..<2 {
+      let contents = try desk.contents()
+      let wanted: Set = ["first", "by Ben", "of the twin", "after"]
+      #expect(wanted.isSubset(of: contents.values), "\(contents)")
+      #expect(try !desk.emma.holdsEntries)
+      #expect(try Family.Device.contents(of: ben.vault) == contents)
+      try desk.reopen()
+    }
+    try expectTold([[shared, taker]], by: desk)
+  }
+
+  /// Both copies of a machine have gone on as other devices, which are left out, and a remote that few meet has a head of the
+  /// machine from long before: whoever makes a copy from there sees all that the machine wrote since, and waits for nothing.
+  @Test func anOlderHeadOfALineThatIsGoneHoldsNothingBack() throws {
+    let family = try Family(count: 3)
+    let (desk, laptop, tablet) = (family[0], family[1], family[2])
+    let (other, old) = (MemoryStore(), MemoryStore())
+    try desk.write("First", "first")
+    try meet([desk, laptop], at: remote)
+    try laptop.write("Early", "early")
+    try meet([desk, laptop], at: remote)
+    try laptop.sync(old, as: "old")
+    try laptop.write("Common", "of both")
+    try meet([desk, laptop], at: remote)
+    try laptop.sync(other, as: "other")
+    let shared = laptop.vault.device
+    let twin = try laptop.clone()
+    try laptop.write("Mine", "mine")
+    try laptop.sync(remote)
+    try twin.write("Of the twin", "of the twin")
+    try twin.sync(other, as: "other")
+    try laptop.sync(other, as: "other")
+    try twin.sync(remote)
+    let takers = [laptop.vault.device, twin.vault.device]
+    #expect(!takers.contains(shared))
+    try meet([laptop, twin, desk], at: remote)
+    try desk.write("After", "after")
+    try desk.vault.beginGeneration(removing: Set(takers), words: Family.words.words)
+    try desk.vault.beginEpoch(of: desk.emma, without: [])
+    try desk.sync(remote)
+    try desk.sync(old, as: "old")
+    let told = takers.map { [shared, $0] }
+    try expectTold(told, by: desk)
+
+    try tablet.sync(old, as: "old")
+    for _ in 0..<2 {
+      let contents = try tablet.contents()
+      let wanted: Set = ["early", "of both", "mine", "of the twin", "after"]
+      #expect(wanted.isSubset(of: contents.values), "\(contents)")
+      #expect(try !tablet.emma.holdsEntries)
+      try tablet.reopen()
+    }
+    // It goes from head to head, also of who never met those that took the lines over.
+    for number in 0..<2 {
+      try tablet.write("By the tablet", "\(number)")
+      try expectTold(told, by: tablet)
+      try tablet.reopen()
+    }
+  }
+
+  /// Another device of the person says that this one's newest head is of a line that it has taken over.
+  @Test func nobodyTellsADeviceThatItsOwnLineIsAnothers() throws {
+    let family = try Family()
+    let (desk, laptop) = (family[0], family[1])
+    try desk.write("First", "first")
+    try meet([desk, laptop], at: remote)
+    try laptop.write("Mine", "mine")
+    try meet([desk, laptop], at: remote)
+    let device = laptop.vault.device
+    try call(newestOf: laptop, aHeadOf: desk, by: desk.emma)
+    try desk.sync(remote)
+    try laptop.sync(remote)
+    for _ in 0..<2 {
+      #expect(laptop.vault.device == device)
+      #expect(try laptop.emma.heads.withLock { $0.loaded[device] != nil })
+      #expect(try laptop.contents().values.contains("mine"))
+      try laptop.reopen()
+    }
+  }
+
+  /// An editor says that an owner's newest head is of a line that another one of the owner's devices has taken over, and has
+  /// nothing of it.
+  @Test func anEditorTellsNobodyWhoseAnOwnersLineIs() throws {
+    let family = try Family(count: 3)
+    let (desk, laptop, tablet) = (family[0], family[1], family[2])
+    try desk.write("First", "first")
+    try meet(family.devices, at: remote)
+    let ben = try SyncingAdult(joining: desk.vault.invite(), as: "Ben")
+    try ben.sync(remote)
+    try desk.sync(remote)
+    _ = try desk.vault.acceptIntroductions()
+    try desk.vault.share(desk.emma, with: ben.vault.person, role: .editor)
+    try meet(family.devices, at: remote)
+    try ben.sync(remote)
+    try laptop.write("Mine", "mine")
+    try call(newestOf: laptop, aHeadOf: desk, by: #require(ben.emma))
+    try ben.sync(remote)
+    try tablet.sync(remote)
+    try laptop.sync(remote)
+    try tablet.sync(remote)
+    for _ in 0..<2 {
+      #expect(try tablet.contents().values.contains("mine"))
+      try tablet.reopen()
+    }
+    // Nor does anybody say so after them.
+    try tablet.write("By the tablet", "later")
+    try expectTold([], by: tablet)
+  }
+
+  /// A program was changed so that its head says that the newest one of a device is of a line that another one has taken over.
+  private func call(
+    newestOf device: Family.Device, aHeadOf taker: Family.Device, by member: Member
+  ) throws {
+    let (own, other) = (device.vault.device, taker.vault.device)
+    let mark = try device.emma.heads.withLock { try #require($0.loaded[own]?.mark) }
+    try member.heads.withLock { heads in
+      var writer = CommitWriter(member: member, heads: heads)
+      try writer.writeHead(.checkpoint) { head in
+        head.retold = [Head.Retold(device: own, above: 0, by: other, marks: [mark])]
+      }
+      heads = writer.heads
+    }
+  }
+
+  /// Of which devices a device's head says that their lines were taken over, each with who has done so.
+  private func expectTold(
+    _ lines: [[DeviceID]], by device: Family.Device,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let own = device.vault.device
+    let told = try device.emma.heads.withLock { $0.loaded[own]?.head.retold ?? [] }
+    #expect(
+      Set(told.map { [$0.device, $0.by] }) == Set(lines), sourceLocation: sourceLocation)
+    #expect(told.allSatisfy { !$0.marks.isEmpty }, sourceLocation: sourceLocation)
+  }
+
   /// A copy has begun new keys and written under them, and meets newer ones of an owner and its twin's head: it is another
   /// device before it can write what is its own under the keys that count. (Real schedule 188 of a campaign: it followed the
   /// twin's head meanwhile, as of the device that it had been, and what it had written was gone.)

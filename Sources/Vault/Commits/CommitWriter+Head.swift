@@ -102,6 +102,7 @@ extension CommitWriter {
     if let former {
       head.branches.append(Head.Branch(device: former.head.device, above: former.above))
     }
+    head.retold = heads.retold(by: member.witnesses, besides: head.branches)
     return head
   }
 
@@ -170,6 +171,7 @@ extension CommitWriter {
     }
     heads.loaded[device] = own
     heads.takenOver[device] = nil
+    heads.lines.retold = []
     for known in heads.loaded.values where known.late != nil && !isWaiting {
       heads.loaded[known.device] = nil
       heads.broughtLate[known.device] = nil

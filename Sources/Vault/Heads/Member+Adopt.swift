@@ -162,18 +162,30 @@ extension Member {
     if let former = heads.former, head.hasTakenOver(former.device, for: context.device.id) {
       heads.former = nil
     }
+    let told = marksTold(by: head, heads)
     heads.loaded[head.device] = head
     heads.takenOver[head.device] = nil
     heads.lines.lineages[head.device] = heads.lines.lineage(of: head.head, head.device)
-    for branch in head.head.branches {
-      let followed = heads.loaded[branch.device].map { [$0.mark] } ?? []
-      let known = heads.loaded.values.filter { $0.device != head.device }.flatMap(\.head.basis)
-        .filter { $0.device == branch.device }.map(\.mark)
-      // What those who had read it say of the line was taken as it stands.
-      if (followed + known).contains(where: { retelling(of: branch.device, $0, heads) != nil }) {
-        heads.isToBeRead = true
-      }
+    // What those who had read it say of the line was taken as it stands.
+    if told.contains(where: { retelling(of: $0.device, $0.mark, heads) != nil }) {
+      heads.isToBeRead = true
     }
     heads.note(head.head.time, by: context.clock)
+  }
+
+  /// Of the devices of which a head says that lines were taken over: the heads that are followed here, or that those go on
+  /// from, as far as nobody has said so of them before.
+  private func marksTold(
+    by head: LoadedHead, _ heads: HeadsState
+  ) -> [(device: DeviceID, mark: HeadMark)] {
+    let devices = Set(head.head.branches.map(\.device) + head.head.retold.map(\.device))
+    if devices.isEmpty { return [] }
+    let followed = heads.loaded.values.filter { $0.device != head.device }
+    let marks =
+      followed.map { (device: $0.device, mark: $0.mark) }
+      + followed.flatMap(\.head.basis).map { (device: $0.device, mark: $0.mark) }
+    return marks.filter {
+      devices.contains($0.device) && retelling(of: $0.device, $0.mark, heads) == nil
+    }
   }
 }

@@ -26,7 +26,7 @@ extension Member {
     }
     guard open.values.contains(where: { !$0.isEmpty }) else { return }
     let news = news(in: segments, from: head.late, &heads)
-    let branches = heads.branches(with: head)
+    let branches = heads.branches(with: head, by: witnesses)
     var wanted = news.values.flatMap { Self.greatest(of: $0, in: segments) }
     var isFirst = true
     while true {
@@ -62,9 +62,12 @@ extension Member {
   package func entry(
     of revision: RecordRevision, claimedAs entry: RecordEntry, by head: OpenedHead
   ) -> RecordEntry {
-    let lines = openedHeads + [head]
+    let witnesses = self.witnesses
+    let lines = (openedHeads + [head]).flatMap {
+      TakenLine.all(of: $0.head, $0.device, by: witnesses)
+    }
     return RecordEntry(revision, named: entry.revision, summary: revision.summaryInItself ?? .empty)
-      .renamed(by: lines.flatMap { TakenLine.all(of: $0.head, $0.device) }, as: entry)
+      .renamed(by: lines, as: entry)
   }
 
   /// Where the entries stand that are news, by the record that they say they are of.
@@ -171,15 +174,21 @@ struct TakenLine: Sendable {
   let above: UInt64
   let other: DeviceID
 
-  fileprivate static func all(of head: Head, _ device: DeviceID) -> [TakenLine] {
+  fileprivate static func all(
+    of head: Head, _ device: DeviceID, by witnesses: Witnesses
+  ) -> [TakenLine] {
     head.branches.map { TakenLine(device: $0.device, above: $0.above, other: device) }
+      + head.retold.filter { witnesses.believes(device, of: $0) }
+      .map { TakenLine(device: $0.device, above: $0.above, other: $0.by) }
   }
 }
 
 extension HeadsState {
   /// The lines that heads which count, this one among them, have taken over.
-  fileprivate func branches(with head: LoadedHead) -> [TakenLine] {
-    (Array(loaded.values) + [head]).flatMap { TakenLine.all(of: $0.head, $0.device) }
+  fileprivate func branches(with head: LoadedHead, by witnesses: Witnesses) -> [TakenLine] {
+    (Array(loaded.values) + [head]).flatMap {
+      TakenLine.all(of: $0.head, $0.device, by: witnesses)
+    }
   }
 }
 

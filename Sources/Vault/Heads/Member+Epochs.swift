@@ -76,7 +76,8 @@ extension Member {
   /// Learns the lines of this device's head and, where somebody else has taken over a line, of owners' heads, with which
   /// those that are read first are compared: whoever takes over a line is read before anyone who knew it.
   private func noteLines(of found: [LoadedHead], _ heads: inout HeadsState) throws(VaultError) {
-    let takers = found.filter { !$0.head.branches.isEmpty }
+    let witnesses = self.witnesses
+    let takers = found.filter { !$0.head.branches.isEmpty || witnesses.retells($0) }
     if takers.isEmpty { return }
     let (own, owners) = (context.device.id, witnesses.ownersDevices)
     let hasOthersTakers = takers.contains { !owners.contains($0.device) && $0.device != own }
@@ -201,16 +202,19 @@ extension Member {
   }
 
   /// Those first that have taken over lines of devices, late ones too, since what others have read of such a line is renamed;
-  /// then this device's and owners', those before others that this machine followed before; then whoever else it followed
-  /// before; all other late ones last.
+  /// then those that say who has done so, late ones last; then this device's and owners', those before others that this machine
+  /// followed before; then whoever else it followed before; all other late ones last.
   private func inAdoptingOrder(
     _ found: [FoundHead], _ before: [DeviceID: HeadMark]
   ) -> [FoundHead] {
+    let witnesses = self.witnesses
     let strong = witnesses.ownersDevices.union([context.device.id])
     func rank(_ head: LoadedHead) -> Int {
       if !head.head.branches.isEmpty { return 0 }
-      if head.late != nil { return 5 }
-      return (strong.contains(head.device) ? 1 : 3) + (before[head.device] == head.mark ? 0 : 1)
+      let retells = witnesses.retells(head)
+      if head.late != nil { return retells ? 5 : 10 }
+      return (retells ? 1 : 6) + (strong.contains(head.device) ? 0 : 2)
+        + (before[head.device] == head.mark ? 0 : 1)
     }
     return found.enumerated().sorted { one, other in
       (rank(one.element.head), one.offset) < (rank(other.element.head), other.offset)

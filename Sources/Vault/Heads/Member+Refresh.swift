@@ -96,8 +96,12 @@ extension Member {
     if counting.count < heads.loaded.count {
       heads.hasLearnedOfFormer = !heads.learned.isEmpty
       if refusal != nil { heads.isToBeRead = true }
+      // What they said of lines stays said, as what they brought stays.
+      let retold = heads.retold(by: witnesses, besides: [])
+      heads.loaded = counting
+      let left = heads.retold(by: witnesses, besides: [])
+      heads.lines.retold += retold.filter { !left.contains($0) }
     }
-    heads.loaded = counting
     if heads.loaded.values.contains(where: { !stillCounts($0) }) { heads.isToBeRead = true }
   }
 

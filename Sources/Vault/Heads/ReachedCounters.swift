@@ -39,6 +39,10 @@ struct ReachedCounters: Sendable {
       // All that the lines have in common was written.
       branches[branch.device] = max(branches[branch.device] ?? 0, branch.above)
     }
+    for line in head.head.retold where witnesses.believes(head.device, of: line) {
+      tell(line.device, line.above)
+      branches[line.device] = max(branches[line.device] ?? 0, line.above)
+    }
   }
 
   private var branches: [DeviceID: UInt64] = [:]

@@ -24,6 +24,8 @@ struct KnownLines: Sendable {
   var strays: [DeviceID: Head.Stray] = [:]
   /// Devices whose heads here are not followed, for the sake of lines.
   var apart: Set<DeviceID> = []
+  /// Lines that were taken over, as heads said that do not count any more, whose records this device's next head has.
+  var retold: [Head.Retold] = []
 
   mutating func note(_ lineage: SegmentLineage?, of segment: ContentDigest) {
     if let lineage { segments[segment] = lineage }
@@ -174,7 +176,58 @@ extension HeadsState {
         return (other, branch.above)
       }
     }
+    // Nobody tells this device that what it has written is another one's.
+    if device == witnesses.own, isOfOwnLine(mark, of: device) { return nil }
+    if let line = lines.retold.first(where: { $0.has(mark, of: device) }) {
+      return (line.by, line.above)
+    }
+    for (witness, head) in loaded {
+      for line in head.head.retold where line.has(mark, of: device) {
+        guard witnesses.believes(witness, of: line) else { continue }
+        return (line.by, line.above)
+      }
+    }
     return nil
+  }
+
+  private func isOfOwnLine(_ mark: HeadMark, of device: DeviceID) -> Bool {
+    loaded[device]?.mark == mark || lines.before[device] == mark || lines[device].contains(mark)
+  }
+
+  /// The lines that were taken over, as this device's next head says: what the head before it says stays as it is, of
+  /// others what they say who have taken them over, then what anybody else does.
+  ///
+  /// - Parameter branches: What the next head says that this device has taken over itself.
+  func retold(by witnesses: Witnesses, besides branches: [Head.Branch]) -> [Head.Retold] {
+    var lines = loaded[witnesses.own]?.head.retold ?? []
+    lines += self.lines.retold
+    let others = loaded.values.filter { $0.device != witnesses.own }
+      .sorted { $0.device < $1.device }
+    let told = others.flatMap { other in
+      other.head.retold.filter { witnesses.believes(other.device, of: $0) }
+        .map { (isOwn: $0.by == other.device, line: $0) }
+    }
+    lines += told.filter(\.isOwn).map(\.line)
+    lines += told.filter { !$0.isOwn }.map(\.line)
+    lines += branches.map { self.line($0, by: witnesses.own) }
+    for other in others + takenOver.values.sorted(by: { $0.device < $1.device }) {
+      lines += other.head.branches.map { line($0, by: other.device) }
+    }
+    var known: Set<[DeviceID]> = []
+    let first = lines.filter { line in
+      !line.marks.isEmpty && line.by != line.device
+        && witnesses.wereOfOnePerson(line.by, line.device)
+        && known.insert([line.device, line.by]).inserted
+    }
+    return first.prefix(Limits.headRetold).sorted { ($0.device, $0.by) < ($1.device, $1.by) }
+  }
+
+  /// A line that a device has taken over, as far as what is known of the heads before its own has it.
+  private func line(_ branch: Head.Branch, by other: DeviceID) -> Head.Retold {
+    let marks = lines[other].marks.filter { $0.counter > branch.above }
+    return Head.Retold(
+      device: branch.device, above: branch.above, by: other,
+      marks: Array(marks.prefix(Limits.retoldMarks)))
   }
 
   /// The strays that nobody has taken over by now, for this device's next head.

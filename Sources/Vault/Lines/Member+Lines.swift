@@ -152,14 +152,21 @@ extension Member {
     }
   }
 
-  /// Whether a head of another device takes over the line of one that is followed here.
+  /// Whether a head of another device takes over the line of one that is followed here, or says who has done so.
   private func takesOver(
     _ followed: FollowedLine, of other: DeviceID, _ head: Head, of device: DeviceID,
     _ heads: HeadsState
   ) -> Bool {
-    head.branches.contains { $0.device == other && followed.mark.counter > $0.above }
-      && heads.lines.lineage(of: head, device).contains(followed.mark)
-      && witnesses.areOfOnePerson(device, other)
+    let witnesses = self.witnesses
+    if head.branches.contains(where: { $0.device == other && followed.mark.counter > $0.above }),
+      heads.lines.lineage(of: head, device).contains(followed.mark),
+      witnesses.areOfOnePerson(device, other)
+    {
+      return true
+    }
+    return head.retold.contains {
+      $0.has(followed.mark, of: other) && witnesses.believes(device, of: $0)
+    }
   }
 
   /// - Throws: `branched`, and then what the head names is not to be removed here.
@@ -272,7 +279,7 @@ extension Member {
     let own = heads.loaded[context.device.id]
     let told = own?.late == nil ? own?.head.strays ?? [] : []
     return heads.isToBeRewritten || heads.hasLearnedOfFormer && !heads.learned.isEmpty
-      || heads.openStrays(by: witnesses) != told
+      || !heads.lines.retold.isEmpty || heads.openStrays(by: witnesses) != told
   }
 
   /// Whether the head that has this mark under this device's key is one that is followed here, or was.

@@ -20,6 +20,18 @@ struct Witnesses: Sendable {
     witness == own || isOwners(witness) || areOfOnePerson(witness, device)
   }
 
+  /// Whether a device is believed where its head says that another device has taken over a line, both of one person, who may
+  /// have left them out since: an owner's is, and this one. An editor could have what somebody else wrote passed over.
+  func believes(_ witness: DeviceID, of line: Head.Retold) -> Bool {
+    line.by != line.device && (witness == own || isOwners(witness))
+      && wereOfOnePerson(line.by, line.device)
+  }
+
+  /// Whether the device's head says of a line whose it is, and is believed.
+  func retells(_ head: LoadedHead) -> Bool {
+    head.head.retold.contains { believes(head.device, of: $0) }
+  }
+
   /// The devices of the member's owners.
   var ownersDevices: Set<DeviceID> {
     Set(people.persons.values.filter(isOwner).flatMap(\.devices.keys))
@@ -36,6 +48,13 @@ struct Witnesses: Sendable {
   func areOfOnePerson(_ one: DeviceID, _ other: DeviceID) -> Bool {
     people.persons.values.contains {
       $0.devices[one] != nil && $0.devices[other] != nil
+    }
+  }
+
+  /// The same of devices that their person may have left out since.
+  func wereOfOnePerson(_ one: DeviceID, _ other: DeviceID) -> Bool {
+    people.persons.values.contains {
+      $0.anyCertificate(of: one) != nil && $0.anyCertificate(of: other) != nil
     }
   }
 }

@@ -75,6 +75,8 @@ extension Intruder {
     }
     if chance(4), let other = pick(others) {
       head.branches = [Head.Branch(device: other, above: 0)]
+      let mark = HeadMark(counter: 1 << 30, hash: .zero)
+      head.retold = [Head.Retold(device: other, above: 0, by: signer.device, marks: [mark])]
     }
     if chance(4), let other = pick(others) {
       head.strays = [Head.Stray(device: other, counter: 1 << 30, headHash: .zero, above: 0)]
