@@ -52,7 +52,14 @@ extension Simulation {
   /// A step, which may come to nothing on a full disk, and while keys are divided; then, half of the time, the process ends.
   mutating func stepIfPossible() throws {
     let number = Int.random(in: devices.indices, using: &random)
-    do { try step(of: number) } catch {
+    try ifPossible(on: number) { try $0.step(of: number) }
+  }
+
+  /// Something that a device does, which may come to nothing likewise.
+  mutating func ifPossible(
+    on number: Int, _ act: (inout Simulation) throws -> Void
+  ) throws {
+    do { try act(&self) } catch {
       log("  \(error)")
       if isOut(error) { return try recover(number) }
       guard isFull(number, error) || mayWaitForWords(error) else { throw error }

@@ -8,7 +8,7 @@ import VaultModel
 
 /// What people do in the simulation, and what of the texts before is replaced by it.
 extension Simulation {
-  private static let files = ["record.md", "a.txt", "b.txt"]
+  static let files = ["record.md", "a.txt", "b.txt"]
 
   mutating func create(on number: Int) throws {
     let parent = Bool.random(using: &random) ? try pick(on: number)?.record : nil
@@ -28,6 +28,10 @@ extension Simulation {
     guard let entry = try pick(on: number, copiesToo: true),
       let name = Self.files.randomElement(using: &random).flatMap({ FileName($0) })
     else { return }
+    try edit(name, of: entry, on: number)
+  }
+
+  mutating func edit(_ name: FileName, of entry: RecordEntry, on number: Int) throws {
     let member = try devices[number].emma
     let old = try member.items(of: member.revision(entry.revision)).first { $0.name == name }
     var edit = RecordEdit(record: entry.record)
@@ -119,7 +123,7 @@ extension Simulation {
     )
   }
 
-  private mutating func pickFile(on number: Int) throws -> (RecordEntry, Item)? {
+  mutating func pickFile(on number: Int) throws -> (RecordEntry, Item)? {
     guard let entry = try pick(on: number) else { return nil }
     let member = try devices[number].emma
     let items = try member.items(of: member.revision(entry.revision)).filter { $0.name != .record }
@@ -160,14 +164,15 @@ extension Simulation {
     return edits.values.sorted { $0.record < $1.record }
   }
 
-  /// Names of one file that show different things at the end.
+  /// Names of one file that show different things at the end, or have another mode.
   func disagreeingNames() throws -> [String] {
     let member = try devices[0].emma
     var shown: [FileID: Set<String>] = [:]
     for entry in member.allEntries() where !entry.isDeleted {
       for item in try member.items(of: member.revision(entry.revision))
       where !item.linkRecords.isEmpty {
-        shown[item.file, default: []].insert(try text(of: item, in: member))
+        shown[item.file, default: []].insert(
+          "\(try text(of: item, in: member)), \(String(item.mode, radix: 8))")
       }
     }
     return shown.values.filter { $0.count > 1 }.map { "one file shows \($0.sorted())" }
@@ -176,7 +181,12 @@ extension Simulation {
   /// A record with all that is in it, as `rm -r` does.
   mutating func delete(on number: Int) throws {
     guard let entry = try pick(on: number, copiesToo: true) else { return }
+    try delete(entry, on: number)
+  }
+
+  mutating func delete(_ entry: RecordEntry, on number: Int) throws {
     let member = try devices[number].emma
+    try noteThrownAway(entry.record, on: number)
     var edits: [RecordEdit] = []
     var replaced: [String?] = []
     func visit(_ entry: RecordEntry) throws {
@@ -198,11 +208,15 @@ extension Simulation {
   // MARK: How
 
   /// Commits; one time in twelve the device is cut at some call of it.
-  private mutating func commit(
+  ///
+  /// - Parameter isWhole: Whether it does all of the edits or none, as commands do.
+  /// - Returns: Whether the edits count for certain.
+  @discardableResult
+  mutating func commit(
     _ edits: [RecordEdit], on number: Int, writing new: [String] = [],
-    replacing old: [String?] = [],
+    replacing old: [String?] = [], isWhole: Bool = false,
     _ what: String
-  ) throws {
+  ) throws -> Bool {
     let device = devices[number]
     log("\(number): \(what)")
     let isCut = Int.random(in: 0..<12, using: &random) == 0
@@ -211,23 +225,30 @@ extension Simulation {
       let isState = Int.random(in: 0..<4, using: &random) == 0
       (isState ? device.stateStore : device.store).cut(after: call)
     }
+    var isDone = false
     do throws(VaultError) {
-      let commit = try device.vault.members[0].commit(edits)
-      if let failure = commit.failures.values.first { throw failure }
+      let member = device.vault.members[0]
+      if isWhole {
+        try device.vault.commit(edits, to: member)
+      } else if let failure = try member.commit(edits).failures.values.first {
+        throw failure
+      }
       for text in old.compactMap(\.self) { ledger.note(text, .replaced) }
+      isDone = true
     } catch {
       let waits = mayWaitForWords(error)
       guard isCut || waits || isFull(number, error) else { throw error }
       log("  cut: \(error)")
       for text in new { ledger.note(text, .uncertain) }
       // Who waits for the words writes nothing.
-      if waits, !isCut { return }
+      if waits, !isCut { return false }
       for text in old.compactMap(\.self) { ledger.note(text, .replaced) }
     }
     if isCut { try restart(number) }
+    return isDone
   }
 
-  private mutating func pick(on number: Int, copiesToo: Bool = false) throws -> RecordEntry? {
+  mutating func pick(on number: Int, copiesToo: Bool = false) throws -> RecordEntry? {
     let member = try devices[number].emma
     try join(on: number)
     let folder = ConflictCopy.folder(of: member.id)
@@ -243,7 +264,7 @@ extension Simulation {
       ? shown.prefix(2).randomElement(using: &random) : shown.randomElement(using: &random)
   }
 
-  private mutating func item(
+  mutating func item(
     _ name: FileName, _ text: String, changing old: Item? = nil
   ) -> Item {
     Item(
@@ -252,7 +273,7 @@ extension Simulation {
       content: .inline(Array(text.utf8)), time: .zero, linkRecords: old?.linkRecords ?? [])
   }
 
-  private func text(of item: Item, in member: Member) throws -> String {
+  func text(of item: Item, in member: Member) throws -> String {
     String(decoding: try member.beginning(of: item, byteCount: 4096), as: UTF8.self)
   }
 }

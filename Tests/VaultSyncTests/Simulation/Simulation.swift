@@ -10,6 +10,10 @@ import VaultModel
 /// Several devices that edit, move and delete at random and sync with unreliable remotes, are cut off, killed and lose
 /// power; all of it follows from a seed. At the end everything works, all meet, and nothing may be lost. Where keys change
 /// (wraps of keys are random, whatever `SeededRandomness` does) a seed gives the steps again, and not all names of files.
+///
+/// From `Seeds.widened` on there are three devices at least, and they make the moves of `Simulation+Together.swift`,
+/// `Simulation+Folders.swift` and `Simulation+Attributes.swift` as well. Lower seeds give the schedules that they always gave,
+/// by which comments in the code name what they have found.
 struct Simulation {
   let seed: UInt64
   private(set) var devices: [Family.Device]
@@ -17,6 +21,8 @@ struct Simulation {
   private let isLarge: Bool
   var random: SplitMix64
   var ledger = Ledger()
+  var modes = ModeLedger()
+  var thrownAway: [ThrownCopy] = []
   /// What happened, for who looks into a failure.
   private(set) var trace: [String] = []
   /// The disk of a device at some moment, and the texts that were known then.
@@ -31,6 +37,8 @@ struct Simulation {
   var onlookers: [Vault] = []
   /// Whether keys change, on machines that may not know of each other.
   let changesKeys: Bool
+  /// Whether the moves are made that lower seeds do not have.
+  let isWidened: Bool
   /// The person's 24.
   let words: String
 
@@ -40,7 +48,9 @@ struct Simulation {
     let frozen = try FrozenDevices.all.get()
     // Most are small, so that there can be many.
     isLarge = seed % 8 == 7
-    let count = isLarge ? Int.random(in: 3...4, using: &random) : seed % 4 == 0 ? 3 : 2
+    isWidened = seed >= Seeds.widened
+    let few = isWidened || seed % 4 == 0 ? 3 : 2
+    let count = isLarge ? Int.random(in: 3...4, using: &random) : few
     devices = try frozen.seeds.prefix(count).enumerated().map { number, seed in
       try Family.Device(frozen.vault, seed, start: 1_700_000_100_000 + UInt64(number) * 7)
     }
@@ -74,7 +84,7 @@ struct Simulation {
 
   /// - Parameter number: The device that does something.
   mutating func step(of number: Int) throws {
-    switch Int.random(in: 0..<53, using: &random) {
+    switch Int.random(in: 0..<(isWidened ? 73 : 53), using: &random) {
     case 0...3: try create(on: number)
     case 4...11: try edit(on: number)
     case 12...13: try move(on: number)
@@ -104,6 +114,16 @@ struct Simulation {
       try devices[number].thin()
     case 49...50: crowdDisk(of: number)
     case 51...52: try rollBackWhileTwoWrite(number)
+    case 53...54: try editSeveral(on: number)
+    case 55...57: try settleConflict(on: number)
+    case 58...60: try deleteAmongEdits()
+    case 61...62: try throwAwayAmongEdits()
+    case 63: try makeFolder(on: number)
+    case 64...65: try removeEmptyFolder(on: number)
+    case 66...67: try removeFolderThatOthersFill()
+    case 68...69: try setAttributes(on: number)
+    case 70: try touch(on: number)
+    case 71...72: try setFileAttributes(on: number)
     default: try sync(number)
     }
     try compareOnlooker(of: number)
@@ -114,7 +134,7 @@ struct Simulation {
   }
 
   /// A process that has run all the time shows what one shows that begins now.
-  private func compareOnlooker(of number: Int) throws {
+  func compareOnlooker(of number: Int) throws {
     guard !onlookers.isEmpty else { return }
     let device = devices[number]
     for member in onlookers[number].members { _ = try member.refresh() }
@@ -153,6 +173,7 @@ struct Simulation {
     for text in ledger.fates.keys where !snapshot.texts.contains(text) && !seen.contains(text) {
       ledger.note(text, .uncertain)
     }
+    modes.forget()
     try devices[number].putBack(snapshot.disk)
     try join(on: number)
     // No process outlives that.
@@ -241,7 +262,7 @@ struct Simulation {
     return options
   }()
 
-  private mutating func sync(_ number: Int) throws {
+  mutating func sync(_ number: Int) throws {
     guard let remote = pickRemote(number) else { return }
     if Int.random(in: 0..<6, using: &random) == 0 {
       remotes[remote].breakOff(after: Int.random(in: 0..<30, using: &random))
@@ -255,6 +276,20 @@ struct Simulation {
       try requireRemote(error)
     }
     remotes[remote].breakOff(after: nil)
+  }
+
+  /// Nothing of the device's own is in the way of this one; what a mount joins it joins half of the time.
+  mutating func sync(_ number: Int, with remote: Int) throws {
+    guard !partitions.contains([number, remote]) else { return }
+    log("\(number): syncs with \(remote)")
+    do throws(SyncError) {
+      _ = try Self.sync(devices[number], remotes[remote], remote, Self.calm)
+    } catch {
+      log("  \(error)")
+      try requireRemote(error)
+    }
+    if Bool.random(using: &random) { try join(on: number) }
+    try compareOnlooker(of: number)
   }
 
   /// As `kinvault sync` begins.
@@ -374,15 +409,23 @@ struct Simulation {
     let description = "the devices go on moving files"
   }
 
-  /// All show the same, every text is there unless someone replaced it knowingly, and every file is whole.
+  /// All show the same, every text is there unless someone replaced it knowingly, every record can be come to from the root,
+  /// no mode is one that somebody has replaced, and every file is whole.
   func failures(readsEverything: Bool) throws -> [String] {
     var failures: [String] = []
     let first = try devices[0].contents()
+    let attributes = try attributes(on: 0)
     for (number, device) in devices.enumerated() {
       let contents = try device.contents()
       if contents != first {
         let differing = Set(contents.keys).union(first.keys).filter { contents[$0] != first[$0] }
         failures.append("0 and \(number) differ: \(differing.sorted().prefix(6))")
+      }
+      let others = try number == 0 ? attributes : self.attributes(on: number)
+      let differing = Set(others.keys).union(attributes.keys)
+        .filter { others[$0] != attributes[$0] }
+      if !differing.isEmpty {
+        failures.append("attributes of 0 and \(number) differ: \(differing.sorted().prefix(6))")
       }
       if try device.emma.hasConcurrentVersions { failures.append("\(number) has not joined all") }
       if try device.vault.context.ownPerson().generation == nil {
@@ -394,8 +437,9 @@ struct Simulation {
       let problems = try device.vault.check(readsData: true).problems.filter { $0.severity > .note }
       failures += problems.map { "\(number) is not whole: \($0.path): \($0.reason)" }
     }
-    failures += try disagreeingNames()
-    let lost = ledger.lost(among: Set(first.values))
+    failures += try disagreeingNames() + unreachableRecords() + replacedModes()
+    let excused = try textsTakenToBeSeen()
+    let lost = ledger.lost(among: Set(first.values)).filter { !excused.contains($0) }
     if !lost.isEmpty { failures.append("lost: \(lost.joined(separator: ", "))") }
     return failures
   }
