@@ -85,7 +85,8 @@ import VaultModel
     #expect(try tree.stat("Emma/f").mode & 0o777 == 0o600)
   }
 
-  @Test(arguments: Seeds.first(24, unless: "KINVAULT_LIVE_SEEDS"))
+  /// Three with programs that have files open all the time.
+  @Test(arguments: Seeds.first(24, widened: 3, unless: "KINVAULT_LIVE_SEEDS"))
   func showsWhatAFreshOneDoes(seed: UInt64) throws {
     var schedule = try LiveSchedule(seed: seed)
     for _ in 0..<30 {

@@ -7,15 +7,24 @@ import VaultModel
 
 /// Two devices that share a folder, each with a mount and with commands that come and go, all of which change things at
 /// random. A mount has some of its changes in no commit yet when others' commits come.
+///
+/// From `Seeds.widened` on programs have files open in the mounts all the time, and write to them after news:
+/// `LiveSchedule+Held.swift`. Lower seeds give the schedules that they always gave.
 struct LiveSchedule {
   private let mounted: MountedVault
   private let otherDevice: MountedVault.OtherDevice
-  private let trees: [FileTree]
-  private var random: SplitMix64
-  private(set) var trace: [String] = []
+  /// The mounts of the two devices.
+  let trees: [FileTree]
+  var random: SplitMix64
+  var trace: [String] = []
   private var textCount = 0
+  /// Files that programs have open, and what they have written.
+  var held: [HeldFile] = []
+  var heldTexts = HeldTexts()
+  private let holdsFiles: Bool
 
   init(seed: UInt64) throws {
+    holdsFiles = seed >= Seeds.widened
     // Every second one forgets folders all the time.
     mounted = try MountedVault { if seed % 2 == 1 { $0.loadedItemLimit = 6 } }
     random = SplitMix64(seed: seed)
@@ -29,7 +38,11 @@ struct LiveSchedule {
 
   mutating func step() throws {
     let device = Int.random(in: 0..<2, using: &random)
-    switch Int.random(in: 0..<8, using: &random) {
+    switch Int.random(in: 0..<(holdsFiles ? 14 : 8), using: &random) {
+    case 8...9: try hold(on: device)
+    case 10...11: try writeHeld()
+    case 12: try meddleWithHeld()
+    case 13: releaseHeld()
     case 0...3: try change(trees[device], "\(device)")
     case 4:
       trace.append("\(device) commits")
@@ -55,7 +68,9 @@ struct LiveSchedule {
     trees[1].refresh()
     trees[0].refresh()
     trace.append("compared")
-    return try mounted.differencesFromFresh()
+    let differences = try mounted.differencesFromFresh()
+    return try holdsFiles
+      ? differences + heldTexts.missing(in: trees[0].snapshot()) : differences
   }
 
   private mutating func change(_ tree: FileTree, _ who: String) throws {
@@ -75,7 +90,10 @@ struct LiveSchedule {
     trace.append("\(who): \(what) \(target)")
     switch what {
     case 0...1: if all[target] == nil { try tree.mkdir(target) }
-    case 2...3: if all[target] == nil || files.contains(target) { try tree.write(target, text) }
+    case 2...3:
+      guard all[target] == nil || files.contains(target) else { return }
+      heldTexts.replace(all[target])
+      try tree.write(target, text)
     case 4:
       guard let file = files.randomElement(using: &random) else { return }
       trace[trace.count - 1] += " from \(file)"
@@ -89,12 +107,14 @@ struct LiveSchedule {
     case 6:
       guard let file = files.randomElement(using: &random) else { return }
       trace[trace.count - 1] += " removes \(file)"
+      try noteRemoval(of: file, all[file], in: tree)
       try tree.unlink(file)
     case 7:
       guard folder != "Emma" else { return }
       // As `rm -r` does, what is deepest first.
       let inside = all.filter { $0.key == folder || $0.key.hasPrefix("\(folder)/") }
       for (path, thing) in inside.sorted(by: { $0.key.utf8.count > $1.key.utf8.count }) {
+        try noteRemoval(of: path, thing, in: tree)
         try thing.content == nil ? tree.rmdir(path) : tree.unlink(path)
       }
     case 8...9:
