@@ -1,0 +1,228 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultCrypto
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// An editor with a real key says of an owner's machine what never was: how far its counters have come, and that what it wrote
+/// was taken over. Neither takes anything away that the owner has written.
+@Suite struct EditorsWordTests {
+  private let remote = MemoryStore()
+
+  /// Where an editor's head says how far somebody else's device has come.
+  enum Claim: CaseIterable { case cover, takenOver, reached }
+
+  /// Ben joins, and may write.
+  private func invite(_ family: Family) throws -> SyncingAdult {
+    let desk = family[0]
+    try family.meet(at: remote)
+    let ben = try SyncingAdult(joining: desk.vault.invite(), as: "Ben")
+    try ben.sync(remote)
+    try desk.sync(remote)
+    try desk.vault.share(desk.emma, with: ben.vault.person, role: .editor)
+    for _ in 0..<2 {
+      try family.meet(at: remote)
+      try ben.sync(remote)
+    }
+    return ben
+  }
+
+  private func texts(_ device: Family.Device) throws -> Set<String> {
+    Set(try device.contents().values)
+  }
+
+  // MARK: Counters
+
+  /// The owner's laptop has no head of the epoch in use: what it wrote was taken over. Ben signs a revision that says it was written
+  /// over a change of the laptop's that never was, and his head says that the laptop has come so far. What the laptop writes
+  /// to that record after that is shown by everybody all the same.
+  ///
+  /// - Parameter isLate: Whether the laptop writes before it hears of the new epoch.
+  @Test(arguments: Claim.allCases, [false, true])
+  func aMadeUpCounterOfADeviceThatWasTakenOverHidesNothing(claim: Claim, isLate: Bool) throws {
+    let family = try Family(count: 3)
+    let (desk, laptop, tablet) = (family[0], family[1], family[2])
+    let note = try desk.write("Visit", "visit")
+    try family.meet(at: remote)
+    // So that everybody has a head of the laptop's.
+    try laptop.write("Before", "before")
+    let ben = try invite(family)
+    try laptop.write("Of the laptop", "of the laptop")
+    try laptop.sync(remote)
+    try desk.sync(remote)
+    try desk.vault.beginEpoch(of: desk.emma, without: [])
+    try desk.write("Later", "later")
+    for device in [desk, tablet] { try device.sync(remote) }
+    try ben.sync(remote)
+    let before = try #require(laptop.emma.entry(note)).revision
+    let counter = try #require(laptop.emma.knownCounters[laptop.vault.device]) + 1_000
+    let lie = try lie(of: ben, about: note, (laptop.vault.device, counter), claim)
+    try ben.sync(remote)
+    for device in [desk, tablet] {
+      try device.sync(remote)
+      #expect(try device.emma.entry(note)?.revision == before)
+      #expect(try texts(device).isSuperset(of: ["visit", "of the laptop", "later"]))
+      let path = try device.emma.objects.path(of: lie).string
+      let told = try device.vault.check(readsData: false).problems.filter {
+        $0.kind == .untrusted && $0.path == path
+      }
+      #expect(told.count == 1)
+      #expect(told.allSatisfy { $0.reason.contains(laptop.vault.device.shortHex) })
+    }
+    if !isLate { try laptop.sync(remote) }
+    try laptop.edit(note, "severe")
+    for _ in 0..<2 {
+      for device in [laptop, desk, tablet] { try device.sync(remote) }
+    }
+    for device in family.devices {
+      for isFresh in [false, true] {
+        if isFresh { try device.reopen() }
+        let shown = try texts(device)
+        #expect(shown.isSuperset(of: ["severe", "of the laptop", "later"]), "fresh: \(isFresh)")
+        #expect(shown.isDisjoint(with: ["visit", "by Ben"]), "fresh: \(isFresh)")
+        #expect(try device.emma.keptConflicts().isEmpty)
+      }
+    }
+  }
+
+  /// Ben's client is changed so that it writes what he likes: a revision of the note that has seen more of somebody's device than
+  /// there is, and a head that says so too.
+  ///
+  /// - Returns: The revision.
+  private func lie(
+    of ben: SyncingAdult, about note: RecordID, _ seen: (device: DeviceID, counter: UInt64),
+    _ claim: Claim
+  ) throws -> ContentDigest {
+    let member = try #require(ben.emma)
+    return try member.heads.withLock { heads in
+      var writer = CommitWriter(member: member, heads: heads)
+      let base = try #require(member.entry(note))
+      var revision = try member.revision(base.revision)
+      revision.version[ben.vault.device] = writer.counter
+      revision.version[seen.device] = seen.counter
+      revision.time = writer.time(over: revision)
+      revision.device = ben.vault.device
+      revision.previous = [base.revision]
+      var text = Item.note("by Ben")
+      text.time = revision.time
+      revision.document = text
+      let digest = try writer.write(&revision, base: nil, entry: nil)
+      let entry = try #require(writer.written[note])
+      member.state.withLock { _ = $0.take([entry]) }
+      try writer.writeHead(.checkpoint) { claim.apply(seen.device, seen.counter, to: &$0) }
+      heads = writer.heads
+      return digest
+    }
+  }
+
+  // MARK: Heads whose key is not here
+
+  /// Ben says that what the laptop wrote under a key of which no wrap is to be had was taken over, and has never seen it. Whoever
+  /// has no key of it is told of the head as before, leaves all that it may name, and shows it as soon as it can.
+  ///
+  /// - Parameter isRestored: Whether the wraps come back; else the laptop comes, and writes under the key in use.
+  @Test(arguments: [false, true])
+  func aHeadWhoseKeyIsNotHereIsNotTakenOverOnAnEditorsWord(isRestored: Bool) throws {
+    let family = try Family(count: 3)
+    let (desk, laptop, late, second) = (family[0], family[1], family[2], MemoryStore())
+    for device in family.devices { try device.knowRemotes(["usb", "second"]) }
+    try desk.write("First", "first")
+    let ben = try invite(family)
+    for device in family.devices { try device.sync(second, as: "second") }
+    try ben.sync(second, as: "second")
+    let before = Set(remote.blobs.keys)
+    try laptop.vault.beginEpoch(of: laptop.emma, without: [])
+    try laptop.write("Of the laptop", "of the laptop")
+    try laptop.sync(remote)
+    let device = laptop.vault.device
+    let head = try laptop.emma.heads.withLock { try #require($0.loaded[device]) }
+    // The desk knows nothing of that, and goes further.
+    for _ in 0..<2 { try desk.vault.beginEpoch(of: desk.emma, without: []) }
+    try desk.write("Of the desk", "of the desk")
+    try desk.sync(second, as: "second")
+    try ben.sync(second, as: "second")
+    try callTakenOver(head, by: ben)
+    try ben.sync(second, as: "second")
+    try late.sync(second, as: "second")
+    let wraps = try takeWraps(of: laptop)
+    let names = Set(remote.blobs.keys).subtracting(before)
+      .filter { $0.string.contains("/objects/") || $0.string.contains("/heads/") }
+    for round in 0..<2 {
+      let told = try late.sync(remote).problems
+      if round == 0 { #expect(!told.isEmpty) }
+      #expect(try texts(late).isSuperset(of: ["first", "of the desk"]))
+      #expect(try !texts(late).contains("of the laptop"))
+      #expect(names.isSubset(of: remote.blobs.keys))
+      _ = try late.vault.collect(keepDays: 0, isDryRun: false)
+      try late.reopen()
+    }
+    if isRestored {
+      for (path, bytes) in wraps { try remote.put(path, bytes) }
+    } else {
+      for _ in 0..<2 {
+        try laptop.sync(second, as: "second")
+        try laptop.write("More", "more")
+      }
+      try laptop.sync(second, as: "second")
+      try late.sync(second, as: "second")
+    }
+    try late.sync(remote) { $0.looksEverywhere = true }
+    for isFresh in [false, true] {
+      if isFresh { try late.reopen() }
+      #expect(
+        try texts(late).isSuperset(of: ["first", "of the desk", "of the laptop"]),
+        "fresh: \(isFresh)")
+      #expect(try late.emma.keptConflicts().isEmpty)
+    }
+  }
+
+  private func callTakenOver(_ late: LoadedHead, by ben: SyncingAdult) throws {
+    let member = try #require(ben.emma)
+    let taken = Head.Cover(device: late.device, counter: late.counter, headHash: late.hash)
+    try member.heads.withLock { heads in
+      var writer = CommitWriter(member: member, heads: heads)
+      try writer.writeHead(.checkpoint) { $0.sayOnly(taken) }
+      heads = writer.heads
+    }
+  }
+
+  /// Takes the wraps of the epoch that a device has in use from the remote.
+  private func takeWraps(of device: Family.Device) throws -> [BlobPath: [UInt8]] {
+    let emma = try device.emma
+    let wraps = try #require(emma.register.links.trust.epochs.wraps[emma.epoch])
+    let paths = Set(wraps.map { BlobPath(VaultPath.epochWrap(emma.id, $0.file).string) })
+    let taken = remote.blobs.filter { paths.contains($0.key) }
+    try #require(!taken.isEmpty)
+    for path in taken.keys { try remote.remove(path) }
+    return taken
+  }
+}
+
+extension EditorsWordTests.Claim {
+  fileprivate func apply(_ device: DeviceID, _ counter: UInt64, to head: inout Head) {
+    let mark = Head.Cover(device: device, counter: counter, headHash: .zero)
+    switch self {
+    case .cover: head.sayOnly(mark)
+    case .takenOver:
+      head.takenOver.removeAll { $0.device == device }
+      head.takenOver.append(mark)
+      head.takenOver.sort { $0.device < $1.device }
+    case .reached:
+      head.reached.removeAll { $0.device == device }
+      head.reached.append(Head.Reached(device: device, counter: counter))
+      head.reached.sort { $0.device < $1.device }
+    }
+  }
+}
+
+extension Head {
+  /// Says of a device nothing else than this.
+  fileprivate mutating func sayOnly(_ mark: Cover) {
+    cover.removeAll { $0.device == mark.device }
+    cover.append(mark)
+    cover.sort { $0.device < $1.device }
+  }
+}
