@@ -25,7 +25,7 @@ extension RealSchedule {
     let file = own.randomElement(using: &random)
     // What a mount shows that syncs by itself may be another file by the time it is replaced.
     let mayReplace = !syncing.contains(number)
-    let what = Int.random(in: 0..<12, using: &random)
+    let what = Int.random(in: 0..<(seed >= Seeds.widened ? 16 : 12), using: &random)
     func path(_ name: String) -> String { emma.appending(name).string }
     func note(_ text: String) { log("\(machines[number].name): \(text)") }
     switch what {
@@ -64,6 +64,18 @@ extension RealSchedule {
     case 9...10:
       guard let file, mayReplace else { return }
       try rewritePages(of: file, in: tree, on: number)
+    case 12...13:
+      let empty = folders.filter { folder in
+        !tree.entries.keys.contains { $0.hasPrefix("\(folder)/") }
+      }
+      guard let gone = empty.randomElement(using: &random), mayReplace else { return }
+      note("removes the empty folder \(gone)")
+      try CallFailure.check(rmdir(path(gone)), "rmdir", gone)
+    case 14...15:
+      guard let changed = (own + folders).randomElement(using: &random), mayReplace else { return }
+      let mode: mode_t = [0o700, 0o750, 0o755].randomElement(using: &random) ?? 0o700
+      note("gives \(changed) the mode \(String(mode, radix: 8))")
+      try CallFailure.check(chmod(path(changed), mode), "chmod", changed)
     default:
       guard let moved = folders.randomElement(using: &random), mayReplace else { return }
       guard tree.entries[new] == nil, !new.hasPrefix("\(moved)/") else { return }
