@@ -54,22 +54,6 @@ extension Site {
     router.post("new") { try await change($0, $1, add) }
   }
 
-  private func addConflicts(to router: Router<PageContext>) {
-    router.get("conflicts") { _, context in
-      try await show(context) { open, frame in
-        let page = try ConflictsPage(open.vault, frame)
-        for row in page.rows {
-          open.vault.audit.note(.read, member: row.member, record: row.copy)
-        }
-        return .page(page.document)
-      }
-    }
-    router.post("conflicts/:member/:record") { request, context in
-      let address = try Self.address(context)
-      return try await change(request, context) { try Self.decide($2, on: address, in: $0, $1) }
-    }
-  }
-
   private func addRecord(to record: RouterGroup<PageContext>) {
     record.get { _, context in
       let address = try Self.address(context)
@@ -134,24 +118,6 @@ extension Site {
         open.vault.audit.note(.restore, member: member.id, record: address.record)
         return .seeOther(address.path)
       }
-    }
-  }
-
-  private func addMoving(to record: RouterGroup<PageContext>) {
-    record.get("move") { _, context in
-      let address = try Self.address(context)
-      return try await show(context) { open, frame in
-        let shown = try ShownRecord(address, in: open.vault)
-        if shown.entry.isDeleted { return .seeOther(address.path) }
-        if let refusal = shown.refusal(frame.texts) {
-          return .page(frame.problem(refusal), status: .forbidden)
-        }
-        return .page(MovePage(shown, in: open.vault, frame).document)
-      }
-    }
-    record.post("move") { request, context in
-      let address = try Self.address(context)
-      return try await change(request, context) { try Self.move(address, $2, in: $0, $1) }
     }
   }
 
@@ -343,84 +309,6 @@ extension Site {
       return .failure(BadForm(key: "edit.taken"))
     }
     return .success(RecordPlace(parent: parent, title: name, isDeleted: false))
-  }
-
-  private static func move(
-    _ address: RecordAddress, _ form: FormValues, in open: OpenVault, _ frame: PageFrame
-  ) throws -> Response {
-    let shown = try ShownRecord(address, in: open.vault)
-    var page = MovePage(shown, in: open.vault, frame)
-    guard address.record != .root, let place = page.place(form["place"]),
-      let target = open.vault.member(place.member), shown.member.mayWrite
-    else { throw VaultError.notFound(what: "the place") }
-    func again(_ problem: String) -> Response {
-      page.problem = frame.texts(problem)
-      return .page(page.document, status: .conflict)
-    }
-    if shown.entry.isDeleted {
-      let text = frame.texts("record.deletedNow")
-      return .page(frame.problem(text, back: address.path), status: .conflict)
-    }
-    // Whoever moves it has seen what they move.
-    guard form["base"] == shown.entry.revision.hex else { return again("move.changed") }
-    if target === shown.member, place.parent == shown.entry.parent {
-      return .seeOther(address.path)
-    }
-    do {
-      let parent: RecordID
-      if let known = place.parent {
-        parent = known
-      } else {
-        parent = try open.folder(for: shown.entry, in: target)
-      }
-      guard target === shown.member else {
-        let new = try open.move(address.record, of: shown.member, into: parent, of: target)
-        return .seeOther(RecordAddress(member: target.id, record: new).path)
-      }
-      if try target.hasAnything(named: shown.entry.title, in: parent) { return again("edit.taken") }
-      var edit = RecordEdit(record: address.record)
-      edit.place = RecordPlace(
-        parent: parent, title: shown.entry.title, isDeleted: false)
-      edit.base = shown.entry.revision
-      try open.commit([edit], to: target)
-      open.vault.audit.note(.write, member: target.id, record: address.record, detail: "moved")
-      return .seeOther(address.path)
-    } catch {
-      switch error {
-      case .alreadyExists: return again("edit.taken")
-      case .changedMeanwhile: return again("move.changed")
-      default: throw error
-      }
-    }
-  }
-
-  /// - Throws: `notFound` when somebody else has decided already.
-  private static func decide(
-    _ form: FormValues, on address: RecordAddress, in open: OpenVault, _ frame: PageFrame
-  ) throws -> Response {
-    guard let member = open.vault.member(address.member),
-      let conflict = try member.keptConflicts().first(where: { $0.copy.record == address.record })
-    else { throw VaultError.notFound(what: "the conflict") }
-    // Somebody has changed one of them since they were looked at: whoever decides looks again.
-    func changed() -> Response {
-      .page(frame.problem(frame.texts("conflict.changed"), back: "/conflicts"), status: .conflict)
-    }
-    guard form["seen"] == conflict.original?.revision.hex ?? "",
-      form["copy"] == conflict.copy.revision.hex
-    else { return changed() }
-    let edits: [RecordEdit]
-    switch form["decision"] {
-    case "keep": edits = [member.discarding(conflict)]
-    case "take": edits = try member.edits(takingBack: conflict)
-    default: throw HTTPError(.badRequest)
-    }
-    do throws(VaultError) { try open.commit(edits, to: member) } catch {
-      guard case .changedMeanwhile = error else { throw error }
-      return changed()
-    }
-    open.vault.audit.note(
-      .write, member: member.id, record: conflict.mark.record, detail: "conflict")
-    return .seeOther("/conflicts")
   }
 }
 

@@ -1,0 +1,74 @@
+import Hummingbird
+import Vault
+import VaultErrors
+import VaultModel
+
+/// A record moves to another folder, of its member or of another one.
+extension Site {
+  func addMoving(to record: RouterGroup<PageContext>) {
+    record.get("move") { _, context in
+      let address = try Self.address(context)
+      return try await show(context) { open, frame in
+        let shown = try ShownRecord(address, in: open.vault)
+        if shown.entry.isDeleted { return .seeOther(address.path) }
+        if let refusal = shown.refusal(frame.texts) {
+          return .page(frame.problem(refusal), status: .forbidden)
+        }
+        return .page(MovePage(shown, in: open.vault, frame).document)
+      }
+    }
+    record.post("move") { request, context in
+      let address = try Self.address(context)
+      return try await change(request, context) { try Self.move(address, $2, in: $0, $1) }
+    }
+  }
+
+  private static func move(
+    _ address: RecordAddress, _ form: FormValues, in open: OpenVault, _ frame: PageFrame
+  ) throws -> Response {
+    let shown = try ShownRecord(address, in: open.vault)
+    var page = MovePage(shown, in: open.vault, frame)
+    guard address.record != .root, let place = page.place(form["place"]),
+      let target = open.vault.member(place.member), shown.member.mayWrite
+    else { throw VaultError.notFound(what: "the place") }
+    func again(_ problem: String) -> Response {
+      page.problem = frame.texts(problem)
+      return .page(page.document, status: .conflict)
+    }
+    if shown.entry.isDeleted {
+      let text = frame.texts("record.deletedNow")
+      return .page(frame.problem(text, back: address.path), status: .conflict)
+    }
+    // Whoever moves it has seen what they move.
+    guard form["base"] == shown.entry.revision.hex else { return again("move.changed") }
+    if target === shown.member, place.parent == shown.entry.parent {
+      return .seeOther(address.path)
+    }
+    do {
+      let parent: RecordID
+      if let known = place.parent {
+        parent = known
+      } else {
+        parent = try open.folder(for: shown.entry, in: target)
+      }
+      guard target === shown.member else {
+        let new = try open.move(address.record, of: shown.member, into: parent, of: target)
+        return .seeOther(RecordAddress(member: target.id, record: new).path)
+      }
+      if try target.hasAnything(named: shown.entry.title, in: parent) { return again("edit.taken") }
+      var edit = RecordEdit(record: address.record)
+      edit.place = RecordPlace(
+        parent: parent, title: shown.entry.title, isDeleted: false)
+      edit.base = shown.entry.revision
+      try open.commit([edit], to: target)
+      open.vault.audit.note(.write, member: target.id, record: address.record, detail: "moved")
+      return .seeOther(address.path)
+    } catch {
+      switch error {
+      case .alreadyExists: return again("edit.taken")
+      case .changedMeanwhile: return again("move.changed")
+      default: throw error
+      }
+    }
+  }
+}
