@@ -44,25 +44,8 @@ extension Site {
     if target === shown.member, place.parent == shown.entry.parent {
       return .seeOther(address.path)
     }
-    do {
-      let parent: RecordID
-      if let known = place.parent {
-        parent = known
-      } else {
-        parent = try open.folder(for: shown.entry, in: target)
-      }
-      guard target === shown.member else {
-        let new = try open.move(address.record, of: shown.member, into: parent, of: target)
-        return .seeOther(RecordAddress(member: target.id, record: new).path)
-      }
-      if try target.hasAnything(named: shown.entry.title, in: parent) { return again("edit.taken") }
-      var edit = RecordEdit(record: address.record)
-      edit.place = RecordPlace(
-        parent: parent, title: shown.entry.title, isDeleted: false)
-      edit.base = shown.entry.revision
-      try open.commit([edit], to: target)
-      open.vault.audit.note(.write, member: target.id, record: address.record, detail: "moved")
-      return .seeOther(address.path)
+    do throws(VaultError) {
+      return .seeOther(try move(shown, to: place, of: target, in: open).path)
     } catch {
       switch error {
       case .alreadyExists: return again("edit.taken")
@@ -70,5 +53,35 @@ extension Site {
       default: throw error
       }
     }
+  }
+
+  /// Moves a record as it is shown to a place that is another one.
+  ///
+  /// - Returns: Where the record is then.
+  /// - Throws: `alreadyExists` where something in the folder has its title; `changedMeanwhile` where the record is another one
+  ///   by now.
+  private static func move(
+    _ shown: ShownRecord, to place: MovePage.Place, of target: Member, in open: OpenVault
+  ) throws(VaultError) -> RecordAddress {
+    let entry = shown.entry
+    let parent: RecordID
+    if let known = place.parent {
+      parent = known
+    } else {
+      parent = try open.folder(for: entry, in: target)
+    }
+    guard target === shown.member else {
+      let new = try open.move(entry.record, of: shown.member, into: parent, of: target)
+      return RecordAddress(member: target.id, record: new)
+    }
+    if try target.hasAnything(named: entry.title, in: parent) {
+      throw .alreadyExists(what: entry.title.string)
+    }
+    var edit = RecordEdit(record: entry.record)
+    edit.place = RecordPlace(parent: parent, title: entry.title, isDeleted: false)
+    edit.base = entry.revision
+    try open.commit([edit], to: target)
+    open.vault.audit.note(.write, member: target.id, record: entry.record, detail: "moved")
+    return shown.address
   }
 }

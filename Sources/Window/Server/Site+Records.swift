@@ -170,8 +170,8 @@ extension Site {
     page.type = type
     page.title = form["title"] ?? ""
     page.date = RecordDate.reading((form["date"] ?? "").trimmed)
-    var note = NoteForm(form)
-    page.form = note
+    let sent = NoteForm(form)
+    page.form = sent
     func again(_ problem: String) -> Response {
       page.problem = frame.texts(problem)
       return .page(page.document, status: .unprocessableContent)
@@ -182,16 +182,9 @@ extension Site {
     }
     var (parent, edits) = member.place(for: type)
     guard member.child(named: title, of: parent) == nil else { return again("edit.taken") }
-    var usual = FrontMatter(type: type, date: page.date)
-    if page.date.isEmpty {
-      usual.fields.removeAll { $0.name == "date" }
-    } else {
-      note.lines.insert(NoteForm.Line(name: "date", value: page.date), at: 0)
-    }
-    note.lines.insert(NoteForm.Line(name: "type", value: type.rawValue), at: 0)
-    var edit = RecordEdit(new: .random(), titled: title, in: parent)
-    let bytes = note.applied(to: RecordDocument(usual.document(text: "")))
+    let (note, bytes) = Self.newNote(sent, type: type, date: page.date)
     if let problem = note.problem(bytes, before: nil) { return again(problem) }
+    var edit = RecordEdit(new: .random(), titled: title, in: parent)
     do throws(VaultError) {
       edit.items[.record] = try Self.note(bytes, in: member)
       edits.append(edit)
@@ -203,6 +196,21 @@ extension Site {
     }
     open.vault.audit.note(.create, member: member.id, record: edit.record)
     return .seeOther(RecordAddress(member: member.id, record: edit.record).path)
+  }
+
+  /// A new record's note as it was sent, with its type among the fields, and its date unless that is empty; and its bytes.
+  private static func newNote(
+    _ sent: NoteForm, type: RecordType, date: String
+  ) -> (form: NoteForm, bytes: [UInt8]) {
+    var note = sent
+    var usual = FrontMatter(type: type, date: date)
+    if date.isEmpty {
+      usual.fields.removeAll { $0.name == "date" }
+    } else {
+      note.lines.insert(NoteForm.Line(name: "date", value: date), at: 0)
+    }
+    note.lines.insert(NoteForm.Line(name: "type", value: type.rawValue), at: 0)
+    return (note, note.applied(to: RecordDocument(usual.document(text: ""))))
   }
 
   /// The item of a note with this content, for a commit.
@@ -232,14 +240,12 @@ extension Site {
     let base = seen.flatMap { try? NoteReading.load(of: address.record, at: $0, in: member) }
     var page = EditPage(
       frame: frame, shown: shown, form: sent, base: seen ?? now.revision, name: form["name"])
-    if let refusal = shown.refusal(frame.texts) {
-      page.problem = refusal
-      return .page(page.document, status: .forbidden)
+    func again(_ problem: String, _ status: HTTPResponse.Status) -> Response {
+      page.problem = problem
+      return .page(page.document, status: status)
     }
-    if shown.entry.isDeleted {
-      page.problem = frame.texts("edit.deleted")
-      return .page(page.document, status: .conflict)
-    }
+    if let refusal = shown.refusal(frame.texts) { return again(refusal, .forbidden) }
+    if shown.entry.isDeleted { return again(frame.texts("edit.deleted"), .conflict) }
     func besideTheirs(_ theirs: NoteReading) -> Response {
       open.vault.audit.note(.read, member: address.member, record: address.record)
       page.theirs = NoteForm(RecordDocument(theirs.bytes))
@@ -251,8 +257,7 @@ extension Site {
     do throws(VaultError) {
       switch try edit(of: shown, from: now, to: sent, named: form["name"]) {
       case .failure(let problem):
-        page.problem = frame.texts(problem.key)
-        return .page(page.document, status: .unprocessableContent)
+        return again(frame.texts(problem.key), .unprocessableContent)
       case .success(nil): break
       case .success(let edit?):
         try open.commit([edit], to: member)
@@ -263,8 +268,7 @@ extension Site {
         open.lookAround(isDue: true)
         return besideTheirs(try NoteReading.load(of: address.record, in: member))
       }
-      page.problem = frame.texts.failure(error) ?? error.message
-      return .page(page.document, status: .internalServerError)
+      return again(frame.texts.failure(error) ?? error.message, .internalServerError)
     }
     return .seeOther(address.path)
   }
