@@ -41,10 +41,10 @@ extension CommitWriter {
     let edit = try published(edit)
     if let named { try keepUnseen(by: edit, in: named, names) }
     try noteOtherNames(of: edit, base: base?.revision, names)
-    let applied = try edit.applied(
-      to: base, time: time(of: edit, over: base?.revision, names),
-      device: context.device.id, counter: counter,
-      keepsTombstones: context.keepsTombstones, names: names.records, load: member.loadPage)
+    let terms = RecordEdit.Terms(
+      time: time(of: edit, over: base?.revision, names), device: context.device.id,
+      counter: counter, keepsTombstones: context.keepsTombstones, names: names.records)
+    let applied = try edit.applied(to: base, under: terms, load: member.loadPage)
     if var revision = applied ?? base?.revision { try noteItems(of: edit, in: &revision) }
     guard var revision = applied else { return }
     if let named, let copy = try whatVanishes(by: edit, in: revision, over: named) {

@@ -102,45 +102,37 @@ extension RecordEdit {
   /// Whether nothing but the directory's time changes, which something else has brought about.
   package var isOfTimeAlone: Bool { place == nil && attributes == nil && items.isEmpty && !isNew }
 
+  /// Under what an edit becomes a revision.
+  struct Terms {
+    let time: HybridTime
+    let device: DeviceID
+    /// Of the device's head that will name the revision.
+    let counter: UInt64
+    /// Whether removed items must be remembered for other devices.
+    let keepsTombstones: Bool
+    /// The records that have names of a file after the commit.
+    let names: [FileID: Set<RecordID>]
+  }
+
   /// The revision that this edit makes of `base`; nil if it changes nothing.
   ///
   /// - Parameters:
   ///   - base: The current revision and its digest; nil for a new record.
-  ///   - keepsTombstones: Whether removed items must be remembered for other devices.
-  ///   - names: The records that have names of a file after the commit.
   ///   - load: Gives a page of the item tree.
   /// - Throws: `notFound` when there is no revision to build on; what `load` throws.
   func applied(
-    to base: (digest: ContentDigest, revision: RecordRevision)?, time: HybridTime, device: DeviceID,
-    counter: UInt64, keepsTombstones: Bool, names: [FileID: Set<RecordID>] = [:],
+    to base: (digest: ContentDigest, revision: RecordRevision)?, under terms: Terms,
     load: @escaping (ContentDigest) throws(VaultError) -> ItemPage
   ) throws(VaultError) -> RecordRevision? {
+    let (time, device) = (terms.time, terms.device)
     guard var revision = base?.revision ?? newRevision(device: device, time: time) else {
       throw .notFound(what: "the record to change")
     }
     var isChanged = setPlaceAndAttributes(of: &revision, time: time) || base == nil
     if leavesOutUnreadable, try leaveOutUnreadable(of: &revision, load) { isChanged = true }
-    for (name, item) in items {
-      let old = try pages(load) { try revision.item(named: name, load: $0) }
-      if let item {
-        guard let new = replacement(of: old, by: item, time: time) else { continue }
-        try pages(load) { load in try revision.set(new, load: load) }
-      } else {
-        guard let old, !old.isDeleted else { continue }
-        let records = names[old.file, default: []].union(old.linkRecords).sorted()
-        let tombstone = old.tombstone(at: time, movedTo: records)
-        try pages(load) { load in
-          if keepsTombstones {
-            try revision.set(tombstone, load: load)
-          } else {
-            try revision.remove(name, load: load)
-          }
-        }
-      }
-      isChanged = true
-    }
+    if try setItems(of: &revision, terms, load) { isChanged = true }
     guard isChanged else { return nil }
-    revision.version[device] = counter
+    revision.version[device] = terms.counter
     revision.time = time
     revision.device = device
     revision.previous = base.map { [$0.digest] } ?? []
@@ -151,6 +143,36 @@ extension RecordEdit {
       revision.pad(toSizeOf: replaced)
     }
     return revision
+  }
+
+  /// Puts the items of the edit in their places, and takes those away that it removes.
+  ///
+  /// - Returns: Whether any of them is another one now.
+  private func setItems(
+    of revision: inout RecordRevision, _ terms: Terms,
+    _ load: @escaping (ContentDigest) throws(VaultError) -> ItemPage
+  ) throws(VaultError) -> Bool {
+    var isChanged = false
+    for (name, item) in items {
+      let old = try pages(load) { try revision.item(named: name, load: $0) }
+      if let item {
+        guard let new = replacement(of: old, by: item, time: terms.time) else { continue }
+        try pages(load) { load in try revision.set(new, load: load) }
+      } else {
+        guard let old, !old.isDeleted else { continue }
+        let records = terms.names[old.file, default: []].union(old.linkRecords).sorted()
+        let tombstone = old.tombstone(at: terms.time, movedTo: records)
+        try pages(load) { load in
+          if terms.keepsTombstones {
+            try revision.set(tombstone, load: load)
+          } else {
+            try revision.remove(name, load: load)
+          }
+        }
+      }
+      isChanged = true
+    }
+    return isChanged
   }
 
   /// Puts the record where the edit says, with the attributes that it says.
