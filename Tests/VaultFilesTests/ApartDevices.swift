@@ -18,9 +18,7 @@ struct ApartDevices {
 
   /// - Parameter prepare: What both have from the beginning.
   init(_ prepare: (FileTree) throws -> Void) throws {
-    here = try MountedVault()
-    try prepare(here.tree)
-    try here.tree.commitNow()
+    here = try MountedVault.prepared(prepare)
     folderThere = here.folder.removingLastComponent().appending("there")
     try Self.copy(here.folder, folderThere)
     vaultThere = try here.openOnAnotherDevice(in: folderThere)

@@ -149,7 +149,7 @@ import VaultModel
     try mounted.tree.mkdir("Emma")
     try mounted.tree.write("Emma/file", "x")
     try mounted.tree.commitNow()
-    let tree = FileTree(vault: try mounted.openAgain(readOnly: true), options: mounted.options)
+    let tree = try mounted.mountAgain(readOnly: true)
     #expect(try tree.text("Emma/file") == "x")
     #expect(throws: FileError.readOnly) { try tree.mkdir("Liam") }
     #expect(throws: FileError.readOnly) { try tree.mkdir("Emma/a") }

@@ -26,7 +26,7 @@ import VaultModel
       try tree.commitNow()
       for name in ["a", "b", "c", "d"] { try tree.write("Emma/two/\(name)", name) }
       try tree.commitNow()
-      other = FileTree(vault: try mounted.openOnAnotherDevice(), options: mounted.options)
+      other = try mounted.mountOnAnotherDevice()
       try #require(!isLoaded)
       tree.setInvalidationHandler { [seen] invalidation in
         seen.invalidations.withLock { _ = $0.insert(invalidation) }
@@ -108,7 +108,7 @@ import VaultModel
     let tree = mounted.tree
     let emma = try tree.find("Emma")
     _ = try tree.find("Emma/visit")
-    let other = FileTree(vault: try mounted.openOnAnotherDevice(), options: mounted.options)
+    let other = try mounted.mountOnAnotherDevice()
     let seen = Seen()
     tree.setInvalidationHandler { invalidation in
       seen.invalidations.withLock { _ = $0.insert(invalidation) }

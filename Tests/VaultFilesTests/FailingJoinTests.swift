@@ -29,8 +29,7 @@ import struct SystemPackage.FilePath
     for _ in 0..<3 { tree.refresh() }
     #expect(try tree.text("Emma/News/new") == "from there")
     #expect(try ["here", "there"].contains(tree.text("Emma/Base/note")))
-    let fresh = FileTree(
-      vault: try devices.here.openAgain(readOnly: true), options: devices.here.options)
+    let fresh = try devices.here.mountAgain(readOnly: true)
     #expect(try fresh.text("Emma/Base/note") == tree.text("Emma/Base/note"))
 
     try lock.free()

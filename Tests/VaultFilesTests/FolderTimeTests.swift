@@ -166,7 +166,7 @@ import VaultModel
 
   /// What another device makes of the directory's other attributes while its time waits stands.
   @Test func onlyTheTimeWaits() throws {
-    let other = FileTree(vault: try mounted.openOnAnotherDevice(), options: mounted.options)
+    let other = try mounted.mountOnAnotherDevice()
     try tree.mkdir("Emma/Visits/a")
     try commit()
     let shown = try tree.stat("Emma/Visits").modified
@@ -208,7 +208,7 @@ import VaultModel
 
   @Test(arguments: [true, false])
   func aTimeThatSomebodyElseSetsBackMeanwhileStands(isSeenBefore: Bool) throws {
-    let other = FileTree(vault: try mounted.openOnAnotherDevice(), options: mounted.options)
+    let other = try mounted.mountOnAnotherDevice()
     let early = FileTimestamp(seconds: 1_000_000_000, nanoseconds: 5)
     try tree.mkdir("Emma/Visits/a")
     try commit()
@@ -247,7 +247,7 @@ import VaultModel
   }
 
   @Test func aFolderThatIsRemovedElsewhereMeanwhileIsGone() throws {
-    let other = FileTree(vault: try mounted.openOnAnotherDevice(), options: mounted.options)
+    let other = try mounted.mountOnAnotherDevice()
     try tree.mkdir("Emma/Visits/a")
     try commit()
     other.refresh()

@@ -17,13 +17,12 @@ import struct SystemPackage.FilePath
   /// the copy is whole.
   @Test(arguments: State.allCases)
   func aFileThatIsNotWholeYetKeepsNobodyFromAnything(state: State) throws {
-    let mounted = try MountedVault()
+    let mounted = try MountedVault.prepared { tree in
+      for path in ["Emma", "Emma/visit"] { try tree.mkdir(path) }
+      try tree.write("Emma/visit/card", "here already")
+    }
     let tree = mounted.tree
-    try tree.mkdir("Emma")
-    try tree.mkdir("Emma/visit")
-    try tree.write("Emma/visit/card", "here already")
-    try tree.commitNow()
-    let other = FileTree(vault: try mounted.openOnAnotherDevice(), options: mounted.options)
+    let other = try mounted.mountOnAnotherDevice()
     var round = 0
     var kinds: Set<String> = []
     var position = 0

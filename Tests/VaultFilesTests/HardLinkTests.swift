@@ -110,10 +110,8 @@ import VaultModel
 
   /// What another device has done is here already when the mount, which does not show it yet, renames.
   @Test func aRenameOnTopOfAnEditThatWasNotShownYetKeepsTheEdit() throws {
-    let mounted = try MountedVault()
-    try Self.prepare(mounted.tree)
-    try mounted.tree.commitNow()
-    let other = FileTree(vault: try mounted.openOnAnotherDevice(), options: mounted.options)
+    let mounted = try MountedVault.prepared(Self.prepare)
+    let other = try mounted.mountOnAnotherDevice()
     try other.write("Emma/a/f", "new")
     try other.commitNow()
     try mounted.tree.rename("Emma/b/f", "Emma/b/g")
@@ -128,9 +126,7 @@ import VaultModel
 
   /// Names of one file of which nobody has settled the content, as a well-formed lie may have it.
   @Test func namesOfDifferentContentAreFilesByThemselves() throws {
-    let mounted = try MountedVault()
-    try Self.prepare(mounted.tree)
-    try mounted.tree.commitNow()
+    let mounted = try MountedVault.prepared(Self.prepare)
     let member = try #require(mounted.vault.members.first)
     let record = try #require(member.allEntries().first { $0.title.string == "b" }).record
     let name = try #require(FileName("f"))
@@ -140,16 +136,14 @@ import VaultModel
     edit.hasAllNames = true
     _ = try member.commit([edit])
     for paths in [["Emma/a/f", "Emma/b/f"], ["Emma/b/f", "Emma/a/f"]] {
-      let fresh = FileTree(vault: try mounted.openAgain(), options: mounted.options)
+      let fresh = try mounted.mountAgain()
       let texts = try paths.map { try fresh.text($0) }
       #expect(texts == paths.map { $0 == "Emma/a/f" ? "old" : "lie" })
     }
   }
 
   @Test func aCommandThatKnowsOneNameChangesTheFile() throws {
-    let mounted = try MountedVault()
-    try Self.prepare(mounted.tree)
-    try mounted.tree.commitNow()
+    let mounted = try MountedVault.prepared(Self.prepare)
     let member = try #require(mounted.vault.members.first)
     let record = try #require(member.allEntries().first { $0.title.string == "b" }).record
     let name = try #require(FileName("f"))
@@ -167,10 +161,8 @@ import VaultModel
     _ prepare: (FileTree) throws -> Void, _ mount: (FileTree) throws -> Void,
     _ command: (FileTree) throws -> Void
   ) throws -> MountedVault {
-    let mounted = try MountedVault()
-    try prepare(mounted.tree)
-    try mounted.tree.commitNow()
-    let other = FileTree(vault: try mounted.openOnAnotherDevice(), options: mounted.options)
+    let mounted = try MountedVault.prepared(prepare)
+    let other = try mounted.mountOnAnotherDevice()
     try mount(mounted.tree)
     try command(other)
     try other.commitNow()
@@ -208,7 +200,7 @@ import VaultModel
     let paths = ["Emma/c/b", "Emma/c/c"]
     for paths in [paths, paths.reversed()] {
       // Whichever is looked at first.
-      let fresh = FileTree(vault: try mounted.openAgain(), options: mounted.options)
+      let fresh = try mounted.mountAgain()
       #expect(try paths.map { try fresh.stat($0).linkCount } == [2, 2], "\(paths)")
     }
     try mounted.tree.write("Emma/c/b", "new")
@@ -230,11 +222,7 @@ import VaultModel
     let inode = try mounted.tree.find("Emma/c/a")
     let change = AttributeChange(mode: 0o640)
     _ = try mounted.tree.setAttributes(inode, change, through: nil)
-    let process = try mounted.openAgain()
-    let command = FileTree(vault: process, options: mounted.options)
-    try command.link("Emma/b", path)
-    try command.commitNow()
-    try process.close()
+    try mounted.command { try $0.link("Emma/b", path) }
     if hearsBefore { mounted.tree.refresh() }
     try mounted.tree.commitNow()
     mounted.tree.refresh()
@@ -248,22 +236,18 @@ import VaultModel
 
   /// Both give a file a name, one of them beside the name that it had. (Seed 278 of a campaign.)
   @Test(arguments: [true, false]) func newNamesThatDoNotKnowOfEachOther(hearsBefore: Bool) throws {
-    let mounted = try MountedVault()
+    let mounted = try MountedVault.prepared { tree in
+      for path in ["Emma", "Emma/d"] { try tree.mkdir(path) }
+      try tree.write("Emma/a", "old")
+    }
     let tree = mounted.tree
-    for path in ["Emma", "Emma/d"] { try tree.mkdir(path) }
-    try tree.write("Emma/a", "old")
-    try tree.commitNow()
     try tree.link("Emma/a", "Emma/d/x")
-    let process = try mounted.openAgain()
-    let command = FileTree(vault: process, options: mounted.options)
-    try command.link("Emma/a", "Emma/b")
-    try command.commitNow()
-    try process.close()
+    try mounted.command { try $0.link("Emma/a", "Emma/b") }
     if hearsBefore { tree.refresh() }
     try tree.commitNow()
     tree.refresh()
     #expect(try mounted.differencesFromFresh() == [])
-    let fresh = FileTree(vault: try mounted.openAgain(), options: mounted.options)
+    let fresh = try mounted.mountAgain()
     for path in ["Emma/d/x", "Emma/b", "Emma/a"] {
       #expect(try fresh.stat(path).linkCount == 3, "\(path)")
     }
@@ -271,17 +255,13 @@ import VaultModel
 
   /// A command removes a folder in which the mount has just given a file a name. (Seed 161 of a campaign.)
   @Test func aNameInAFolderThatOthersRemoveIsNotCounted() throws {
-    let mounted = try MountedVault()
+    let mounted = try MountedVault.prepared { tree in
+      for path in ["Emma", "Emma/c"] { try tree.mkdir(path) }
+      try tree.write("Emma/a", "old")
+    }
     let tree = mounted.tree
-    for path in ["Emma", "Emma/c"] { try tree.mkdir(path) }
-    try tree.write("Emma/a", "old")
-    try tree.commitNow()
     try tree.link("Emma/a", "Emma/c/b")
-    let process = try mounted.openAgain()
-    let command = FileTree(vault: process, options: mounted.options)
-    try command.rmdir("Emma/c")
-    try command.commitNow()
-    try process.close()
+    try mounted.command { try $0.rmdir("Emma/c") }
     tree.refresh()
     try tree.commitNow()
     #expect(try mounted.differencesFromFresh() == [])
@@ -326,9 +306,7 @@ import VaultModel
 
   /// As a well-formed lie has it: the mount that was there all the time and one that begins show the same.
   @Test func aNameThatShowsSomethingElseIsAFileByItselfInALiveMountToo() throws {
-    let mounted = try MountedVault()
-    try Self.prepare(mounted.tree)
-    try mounted.tree.commitNow()
+    let mounted = try MountedVault.prepared(Self.prepare)
     #expect(try mounted.tree.stat("Emma/b/f").linkCount == 2)
     let process = try mounted.openAgain()
     let member = try #require(process.members.first)

@@ -14,7 +14,7 @@ import VaultModel
     try mounted.tree.commitNow()
     weak var objects: MemberObjects?
     do {
-      let tree = FileTree(vault: try mounted.openAgain(), options: mounted.options)
+      let tree = try mounted.mountAgain()
       tree.start()
       #expect(try tree.text("Emma/visit/note") == "seen")
       // Only a view, and through it its nodes, has them.

@@ -8,24 +8,18 @@ import VaultModel
 /// A mount that runs shows what one shows that begins now, whoever committed.
 @Suite struct LiveMountTests {
   @Test func showsWhatAnotherProcessOfTheDeviceHasJoined() throws {
-    let mounted = try MountedVault()
+    let mounted = try MountedVault.prepared { tree in
+      for path in ["Emma", "Emma/k", "Emma/k/x"] { try tree.mkdir(path) }
+    }
     let tree = mounted.tree
-    try tree.mkdir("Emma")
-    try tree.mkdir("Emma/k")
-    try tree.mkdir("Emma/k/x")
-    try tree.commitNow()
-    let other = FileTree(vault: try mounted.openOnAnotherDevice(), options: mounted.options)
+    let other = try mounted.mountOnAnotherDevice()
     // Neither knows of the other when it does this.
     try other.rmdir("Emma/k/x")
     try tree.mkdir("Emma/k/x/y")
     try tree.write("Emma/k/x/y/new", "saved")
     try tree.commitNow()
     try other.commitNow()
-    let process = try mounted.openAgain()
-    let command = FileTree(vault: process, options: mounted.options)
-    try command.mkdir("Emma/made by a command")
-    try command.commitNow()
-    try process.close()
+    try mounted.command { try $0.mkdir("Emma/made by a command") }
 
     tree.refresh()
     #expect(try mounted.differencesFromFresh() == [])
@@ -34,17 +28,15 @@ import VaultModel
 
   /// A record that another process has put into one that is removed here shows elsewhere.
   @Test func showsWhatAnotherProcessHasPutIntoAFolderThatIsRemovedHere() throws {
-    let mounted = try MountedVault()
+    let mounted = try MountedVault.prepared { tree in
+      for path in ["Emma", "Emma/k"] { try tree.mkdir(path) }
+    }
     let tree = mounted.tree
-    for path in ["Emma", "Emma/k"] { try tree.mkdir(path) }
-    try tree.commitNow()
     try tree.rmdir("Emma/k")
-    let process = try mounted.openAgain()
-    let command = FileTree(vault: process, options: mounted.options)
-    try command.mkdir("Emma/k/x")
-    try command.write("Emma/k/x/new", "saved")
-    try command.commitNow()
-    try process.close()
+    try mounted.command { command in
+      try command.mkdir("Emma/k/x")
+      try command.write("Emma/k/x/new", "saved")
+    }
     try tree.commitNow()
     #expect(try mounted.differencesFromFresh() == [])
     #expect(try tree.text("Emma/x/new") == "saved")
@@ -52,11 +44,9 @@ import VaultModel
 
   /// Of two records of one name one goes away, and the other has the name for itself. (Seed 365 of a campaign.)
   @Test(arguments: ["remove", "rename"]) func aNameThatIsFreeIsTakenAgain(how: String) throws {
-    let mounted = try MountedVault()
+    let mounted = try MountedVault.prepared { try $0.mkdir("Emma") }
     let tree = mounted.tree
-    try tree.mkdir("Emma")
-    try tree.commitNow()
-    let other = FileTree(vault: try mounted.openOnAnotherDevice(), options: mounted.options)
+    let other = try mounted.mountOnAnotherDevice()
     try tree.mkdir("Emma/c")
     try other.mkdir("Emma/c")
     try tree.commitNow()

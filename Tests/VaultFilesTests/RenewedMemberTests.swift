@@ -92,7 +92,7 @@ import VaultModel
     third.refresh()
     #expect(try third.list("").count == 2)
     #expect(try third.find("Emma") != former)
-    let fresh = FileTree(vault: try mounted.openAgain(), options: mounted.options)
+    let fresh = try mounted.mountAgain()
     #expect(try fresh.list("") == third.list(""))
   }
 

@@ -13,13 +13,12 @@ import VaultModel
     var tree: FileTree { mounted.tree }
 
     init() throws {
-      mounted = try MountedVault()
-      try mounted.tree.mkdir("Emma")
-      try mounted.tree.mkdir("Emma/visit")
-      try mounted.tree.write("Emma/visit/file", "old")
-      try mounted.tree.write("Emma/visit/kept", "kept")
-      try mounted.tree.commitNow()
-      other = FileTree(vault: try mounted.openAgain(), options: mounted.options)
+      mounted = try MountedVault.prepared { tree in
+        for path in ["Emma", "Emma/visit"] { try tree.mkdir(path) }
+        try tree.write("Emma/visit/file", "old")
+        try tree.write("Emma/visit/kept", "kept")
+      }
+      other = try mounted.mountAgain()
     }
   }
 
@@ -72,7 +71,7 @@ import VaultModel
       $0.commitDelay = .milliseconds(20)
       $0.pollInterval = .milliseconds(20)
     }
-    let other = FileTree(vault: try mounted.openAgain(), options: mounted.options)
+    let other = try mounted.mountAgain()
     mounted.tree.start()
     other.start()
     try mounted.tree.mkdir("Emma")

@@ -14,11 +14,7 @@ import VaultModel
     try mounted.remount()
     let tree = mounted.tree
     let handle = try tree.open("Emma/a/f")
-    let process = try mounted.openAgain()
-    let command = FileTree(vault: process, options: mounted.options)
-    try command.link("Emma/a/f", "Emma/c/f")
-    try command.commitNow()
-    try process.close()
+    try mounted.command { try $0.link("Emma/a/f", "Emma/c/f") }
     tree.refresh()
     let member = try #require(mounted.vault.members.first)
     let entry = try #require(member.allEntries().first { $0.title.string == "c" })

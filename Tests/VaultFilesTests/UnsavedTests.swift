@@ -30,8 +30,7 @@ import struct SystemPackage.FilePath
     let tree = mounted.tree
     #expect(throws: FileError.inputOutput) { try tree.commitNow() }
     for round in 0..<2 {
-      let fresh = FileTree(
-        vault: try mounted.openAgain(readOnly: true), options: mounted.options)
+      let fresh = try mounted.mountAgain(readOnly: true)
       #expect(try fresh.list("Emma") == ["Visits", "beside"])
       #expect(try fresh.text("Emma/beside") == "saved")
       #expect(try fresh.text("Emma/Visits/elsewhere") == (round == 0 ? "saved" : "later"))
