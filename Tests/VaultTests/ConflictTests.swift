@@ -28,14 +28,9 @@ struct ConflictTests {
   }
 
   @Test func theLaterNoteWinsAndTheOtherIsKeptOnce() throws {
-    let replicas = try Replicas(count: 3)
     let visit = RecordEdit.newRecord("Visit", note: "at first")
-    try replicas[0].commit(visit)
-    try replicas.everyoneMeets()
-    try replicas[0].commit(note(visit.record, "from desk"))
-    replicas[1].clock.advance(days: 1)
-    try replicas[1].commit(note(visit.record, "from laptop"))
-    try replicas.everyoneMeets()
+    let replicas = try Replicas(count: 3, with: visit)
+    try replicas.change(note(visit.record, "from desk"), then: note(visit.record, "from laptop"))
     try expectAgreement(replicas)
     for device in replicas.devices {
       #expect(
@@ -53,10 +48,8 @@ struct ConflictTests {
   }
 
   @Test func changesOfDifferentFilesMergeWithoutAConflict() throws {
-    let replicas = try Replicas(count: 2)
     let scan = RecordEdit.newRecord("Scan", note: "note")
-    try replicas[0].commit(scan)
-    try replicas.everyoneMeets()
+    let replicas = try Replicas(count: 2, with: scan)
     for (number, name) in ["front.jpg", "back.jpg"].enumerated() {
       let item = try Item.file(name, Array(name.utf8), in: replicas[number].member)
       try replicas[number].commit(RecordEdit(record: scan.record, items: [item.name: item]))
@@ -76,10 +69,8 @@ struct ConflictTests {
     visit.items[photo.name] = photo
     try replicas[0].commit(visit)
     try replicas.everyoneMeets()
-    try replicas[0].commit(place(visit.record, "Visit", isDeleted: true))
-    replicas[1].clock.advance(days: 1)
-    try replicas[1].commit(note(visit.record, "new"))
-    try replicas.everyoneMeets()
+    try replicas.change(
+      place(visit.record, "Visit", isDeleted: true), then: note(visit.record, "new"))
     try expectAgreement(replicas)
     let device = replicas[0]
     #expect(try device.member.entry(visit.record)?.isDeleted == true)
@@ -149,10 +140,8 @@ struct ConflictTests {
 
   /// One device keeps what the record was called, another one its note, of one version that lost twice.
   @Test func aNameAndANoteThatLostApartAreBothKept() throws {
-    let replicas = try Replicas(count: 3)
     let visit = RecordEdit.newRecord("Visit", note: "old")
-    try replicas[0].commit(visit)
-    try replicas.everyoneMeets()
+    let replicas = try Replicas(count: 3, with: visit)
     var both = place(visit.record, "Checkup")
     both.items = note(visit.record, "from desk").items
     try replicas[0].commit(both)
@@ -266,15 +255,10 @@ struct ConflictTests {
     visit.attributes?.xattrs = [mark.xattr]
     try replicas[0].commit(visit)
     try replicas.everyoneMeets()
-    try replicas[0].commit(note(visit.record, "from desk"))
-    replicas[1].clock.advance(days: 1)
-    try replicas[1].commit(note(visit.record, "from laptop"))
-    try replicas.everyoneMeets()
+    try replicas.change(note(visit.record, "from desk"), then: note(visit.record, "from laptop"))
     #expect(try keptTexts(replicas[0]) == ["from desk"])
-    try replicas[0].commit(note(visit.record, "again from desk"))
-    replicas[1].clock.advance(days: 1)
-    try replicas[1].commit(place(visit.record, "Visit", isDeleted: true))
-    try replicas.everyoneMeets()
+    try replicas.change(
+      note(visit.record, "again from desk"), then: place(visit.record, "Visit", isDeleted: true))
     try expectAgreement(replicas)
     #expect(try keptTexts(replicas[0]).isSuperset(of: ["again from desk"]))
   }
@@ -304,10 +288,8 @@ struct ConflictTests {
 
   /// A program that saves by renaming changes the time of a directory, and nothing else of it.
   @Test func attributesAreNotLostToATouch() throws {
-    let replicas = try Replicas(count: 2)
     let visit = RecordEdit.newRecord("Visit", note: "note")
-    try replicas[0].commit(visit)
-    try replicas.everyoneMeets()
+    let replicas = try Replicas(count: 2, with: visit)
     let comment = Xattr(name: Array("user.xdg.comment".utf8), value: Array("broken arm".utf8))
     try replicas[0].commit(
       RecordEdit(
@@ -326,10 +308,8 @@ struct ConflictTests {
   }
 
   @Test func aDeletionAloneLeavesNoConflict() throws {
-    let replicas = try Replicas(count: 2)
     let visit = RecordEdit.newRecord("Visit", note: "old")
-    try replicas[0].commit(visit)
-    try replicas.everyoneMeets()
+    let replicas = try Replicas(count: 2, with: visit)
     try replicas[0].commit(place(visit.record, "Visit", isDeleted: true))
     // The other one only looks at it, which changes its times.
     try replicas[1].commit(
@@ -341,10 +321,8 @@ struct ConflictTests {
   }
 
   @Test func aRecordEditedFourTimesKeepsItsLastSyncedVersion() throws {
-    let replicas = try Replicas(count: 2)
     let visit = RecordEdit.newRecord("Visit", note: "synced")
-    try replicas[0].commit(visit)
-    try replicas.everyoneMeets()
+    let replicas = try Replicas(count: 2, with: visit)
     for number in 1...4 { try replicas[0].commit(note(visit.record, "draft \(number)")) }
     replicas[1].clock.advance(days: 1)
     try replicas[1].commit(note(visit.record, "later"))
@@ -358,14 +336,9 @@ struct ConflictTests {
   }
 
   @Test func twoNamesForOneRecordKeepTheOtherAsANote() throws {
-    let replicas = try Replicas(count: 2)
     let visit = RecordEdit.newRecord("Visit", note: "text")
-    try replicas[0].commit(visit)
-    try replicas.everyoneMeets()
-    try replicas[0].commit(place(visit.record, "Dentist"))
-    replicas[1].clock.advance(days: 1)
-    try replicas[1].commit(place(visit.record, "Check-up"))
-    try replicas.everyoneMeets()
+    let replicas = try Replicas(count: 2, with: visit)
+    try replicas.change(place(visit.record, "Dentist"), then: place(visit.record, "Check-up"))
     try expectAgreement(replicas)
     #expect(try replicas[0].member.entry(visit.record)?.title.string == "Check-up")
     let copy = try #require(try replicas[0].conflicts.first)
@@ -375,10 +348,8 @@ struct ConflictTests {
   }
 
   @Test func aCopyThatSomeoneThrewAwayDoesNotComeBack() throws {
-    let replicas = try Replicas(count: 3)
     let visit = RecordEdit.newRecord("Visit", note: "at first")
-    try replicas[0].commit(visit)
-    try replicas.everyoneMeets()
+    let replicas = try Replicas(count: 3, with: visit)
     try replicas[0].commit(note(visit.record, "one"))
     try replicas[1].commit(note(visit.record, "two"))
     // The first joins and throws the copy away before the third has heard of any of it.
@@ -396,10 +367,8 @@ struct ConflictTests {
   }
 
   @Test func aRecordPutIntoADeletedOneShowsInTheMember() throws {
-    let replicas = try Replicas(count: 2)
     let folder = RecordEdit.newRecord("Vaccines")
-    try replicas[0].commit(folder)
-    try replicas.everyoneMeets()
+    let replicas = try Replicas(count: 2, with: folder)
     try replicas[0].commit(place(folder.record, "Vaccines", isDeleted: true))
     let shot = RecordEdit.newRecord("Measles", in: folder.record, note: "second shot")
     try replicas[1].commit(shot)
@@ -412,10 +381,8 @@ struct ConflictTests {
   }
 
   @Test func twoMovesIntoEachOtherStayReachable() throws {
-    let replicas = try Replicas(count: 2)
     let (a, b) = (RecordEdit.newRecord("A"), RecordEdit.newRecord("B"))
-    try replicas[0].commit(a, b)
-    try replicas.everyoneMeets()
+    let replicas = try Replicas(count: 2, with: a, b)
     try replicas[0].commit(place(a.record, "A", in: b.record))
     try replicas[1].commit(place(b.record, "B", in: a.record))
     try replicas.everyoneMeets()
@@ -426,10 +393,8 @@ struct ConflictTests {
   }
 
   @Test func anEditOnTopOfWhatItsAuthorNeverSawKeepsThat() throws {
-    let replicas = try Replicas(count: 2)
     let visit = RecordEdit.newRecord("Visit", note: "at first")
-    try replicas[0].commit(visit)
-    try replicas.everyoneMeets()
+    let replicas = try Replicas(count: 2, with: visit)
     let member = try replicas[1].member
     let entry = try #require(member.entry(visit.record))
     let seen = try #require(try member.items(of: member.revision(entry.revision)).first)
@@ -474,10 +439,8 @@ struct ConflictTests {
   }
 
   @Test func aVersionTakenBackIsTheRecordAgainEverywhere() throws {
-    let replicas = try Replicas(count: 2)
     let visit = RecordEdit.newRecord("Visit", note: "at first")
-    try replicas[0].commit(visit)
-    try replicas.everyoneMeets()
+    let replicas = try Replicas(count: 2, with: visit)
     try replicas[0].commit(place(visit.record, "Visit", isDeleted: true))
     try replicas[1].commit(note(visit.record, "wanted"))
     try replicas.everyoneMeets()
@@ -496,10 +459,8 @@ struct ConflictTests {
 
   /// Whoever decides about a copy has seen what it holds.
   @Test func aCopyThatHasChangedSinceIsNotThrownAway() throws {
-    let replicas = try Replicas(count: 2)
     let visit = RecordEdit.newRecord("Visit", note: "at first")
-    try replicas[0].commit(visit)
-    try replicas.everyoneMeets()
+    let replicas = try Replicas(count: 2, with: visit)
     try replicas[0].commit(place(visit.record, "Visit", isDeleted: true))
     try replicas[1].commit(note(visit.record, "wanted"))
     try replicas.everyoneMeets()
@@ -524,10 +485,8 @@ struct ConflictTests {
 
   /// Nor is the copy gone then.
   @Test func aVersionThatIsNotWholeIsNotTakenBack() throws {
-    let replicas = try Replicas(count: 2)
     let scan = RecordEdit.newRecord("Scan", note: "note")
-    try replicas[0].commit(scan)
-    try replicas.everyoneMeets()
+    let replicas = try Replicas(count: 2, with: scan)
     for number in 0..<2 {
       replicas[number].clock.advance(days: UInt64(number))
       let content = [UInt8](repeating: UInt8(number), count: 100_000)
@@ -548,14 +507,9 @@ struct ConflictTests {
   }
 
   @Test func aVersionIsNotTakenBackOverWhatNobodyHasSeen() throws {
-    let replicas = try Replicas(count: 2)
     let visit = RecordEdit.newRecord("Visit", note: "old")
-    try replicas[0].commit(visit)
-    try replicas.everyoneMeets()
-    try replicas[0].commit(note(visit.record, "from desk"))
-    replicas[1].clock.advance(days: 1)
-    try replicas[1].commit(note(visit.record, "from laptop"))
-    try replicas.everyoneMeets()
+    let replicas = try Replicas(count: 2, with: visit)
+    try replicas.change(note(visit.record, "from desk"), then: note(visit.record, "from laptop"))
     let member = try replicas[0].member
     let edits = try member.edits(takingBack: #require(try member.keptConflicts().first))
     try replicas[0].commit(note(visit.record, "meanwhile"))

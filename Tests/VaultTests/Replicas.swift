@@ -27,7 +27,10 @@ final class Replicas {
     var member: Member { get throws { try #require(vault.members.first) } }
 
     @discardableResult
-    func commit(_ edits: RecordEdit...) throws -> Commit {
+    func commit(_ edits: RecordEdit...) throws -> Commit { try commit(edits) }
+
+    @discardableResult
+    func commit(_ edits: [RecordEdit]) throws -> Commit {
       let commit = try member.commit(edits)
       if let failure = commit.failures.values.first { throw failure }
       return commit
@@ -115,6 +118,13 @@ final class Replicas {
     try everyoneMeets()
   }
 
+  /// The same, and every device has what these edits make.
+  convenience init(count: Int, with edit: RecordEdit, _ others: RecordEdit...) throws {
+    try self.init(count: count)
+    try devices[0].commit([edit] + others)
+    try everyoneMeets()
+  }
+
   private func add(
     _ device: Template.Device, key: borrowing DeviceUnlockKey, _ id: VaultID
   ) throws {
@@ -146,6 +156,14 @@ final class Replicas {
         }
       }
     }
+  }
+
+  /// The first device makes one change and the second a day later the other one, and then everyone meets.
+  func change(_ first: RecordEdit, then later: RecordEdit) throws {
+    try devices[0].commit(first)
+    devices[1].clock.advance(days: 1)
+    try devices[1].commit(later)
+    try everyoneMeets()
   }
 
   /// Copies what is missing and what has a higher counter, heads last.
