@@ -5,8 +5,34 @@ import VaultTrust
 
 /// A place among a member's owners that was given up twice.
 package struct PlaceToSettle: Sendable {
+  /// One of the links that may be the end.
+  package struct End: Sendable {
+    package let link: StatementID
+    /// To whom it hands the place over; nil: its holder leaves.
+    package let taker: PersonID?
+    /// By its writer's clock, in milliseconds since 1970.
+    package let time: UInt64
+    /// Whether it is the one that counts here.
+    package let counts: Bool
+    /// Whether a person has said that it is not true.
+    package let isRefused: Bool
+
+    fileprivate init(_ end: PlaceGivenUpTwice.End) {
+      (link, taker, time) = (end.link, end.taker, end.time)
+      (counts, isRefused) = (end.counts, end.isRefused)
+    }
+  }
+
   package let member: MemberID
   package let place: PlaceGivenUpTwice
+
+  package var holder: PersonID { place.holder }
+  /// The one that counts first.
+  package var ends: [End] { place.ends.map { End($0) } }
+  /// Whether the one that counts had counted here before another one came.
+  package var isRemembered: Bool { place.isRemembered }
+  /// Whether a person has said which one is true.
+  package var isSettled: Bool { place.isSettled }
 }
 
 extension Vault {

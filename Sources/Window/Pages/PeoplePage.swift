@@ -225,7 +225,7 @@ struct PeoplePage {
   private func settling(_ place: PlaceToSettle) -> HTML {
     tag("p", ["class": "error"]) {
       texts(
-        "people.contested", names.name(of: place.place.holder),
+        "people.contested", names.name(of: place.holder),
         (shownNames[place.member]?.string ?? place.member.shortHex))
     }
   }

@@ -139,12 +139,12 @@ private struct PlacesInWords {
       let name = vault.member(place.member)?.name.string
       guard text.map({ name == $0 || place.member.begins(with: $0) }) ?? true else { continue }
       let shown = Terminal.visible(name ?? "the member \(place.member.shortHex)")
-      let ends = place.place.ends.map { end in
+      let ends = place.ends.map { end in
         End(
-          member: place.member, memberName: shown, giver: people.name(of: place.place.holder),
+          member: place.member, memberName: shown, giver: people.name(of: place.holder),
           link: end.link, taker: end.taker.map { Self.taker($0, people) }, time: end.time,
-          counts: end.counts, isRemembered: place.place.isRemembered, isRefused: end.isRefused,
-          isSettled: end.counts && place.place.isSettled)
+          counts: end.counts, isRemembered: place.isRemembered, isRefused: end.isRefused,
+          isSettled: end.counts && place.isSettled)
       }
       self.ends += ends
       lines.append(

@@ -37,7 +37,7 @@ struct AccessNotes: Encodable {
 
     init(_ place: PlaceToSettle, in vault: Vault, _ people: PersonLookup) {
       member = vault.member(place.member)?.name.string ?? place.member.shortHex
-      giver = people.name(of: place.place.holder)
+      giver = people.name(of: place.holder)
     }
 
     var line: String {
