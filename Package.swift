@@ -109,12 +109,16 @@ let package = Package(
       ]),
     .target(
       name: "VaultPlain",
-      dependencies: ["VaultModel", "BlobStore", "VaultErrors", "Vault", "CLinux"]),
+      dependencies: [
+        "VaultModel", "VaultCrypto", "BlobStore", "VaultErrors", "VaultObjects", "Vault", "CLinux",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .target(name: "Rendering", dependencies: ["Processes", "Threads"]),
     .target(
       name: "Search",
       dependencies: [
-        "CSQLite", "CFullText", "Notes", "Rendering", "VaultErrors", "Vault", "VaultModel",
+        "CSQLite", "CFullText", "Notes", "Rendering", "VaultCrypto", "VaultErrors", "VaultObjects",
+        "Vault", "VaultModel",
       ]),
     .target(
       name: "Pictures",
@@ -129,7 +133,7 @@ let package = Package(
     .target(
       name: "VaultFiles",
       dependencies: [
-        "VaultModel", "VaultErrors", "Vault", "Threads", "Log",
+        "VaultModel", "VaultErrors", "VaultObjects", "Vault", "Threads", "Log",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
@@ -158,6 +162,7 @@ let package = Package(
         "CCMark", "Notes", "Pictures", "Rendering", "Search", "VaultErrors", "Vault", "VaultCrypto",
         "VaultFiles", "VaultModel", "VaultPlain", "Threads", "Log",
         .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
@@ -218,7 +223,8 @@ let package = Package(
     .testTarget(
       name: "VaultModelTests",
       dependencies: [
-        "VaultModel", "Fuzzing", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+        "VaultModel", "VaultCrypto", "Fuzzing",
+        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
       ],
       exclude: ["Proto/kinvault.proto"]),
     .testTarget(
@@ -270,12 +276,12 @@ let package = Package(
       name: "VaultTests",
       dependencies: [
         "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "VaultObjects",
-        "MachineState", "Notes", "Vault", "VaultPlain", "TestSupport",
+        "MachineState", "Notes", "Vault", "VaultPlain", "TestSupport", "Threads",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(name: "NotesTests", dependencies: ["Notes"]),
     .testTarget(name: "ProcessesTests", dependencies: ["Processes"]),
-    .testTarget(name: "SearchTests", dependencies: ["Search", "VaultModel"]),
+    .testTarget(name: "SearchTests", dependencies: ["Search", "VaultCrypto", "VaultModel"]),
     .testTarget(
       name: "WindowTests",
       dependencies: [
@@ -303,7 +309,7 @@ let package = Package(
       name: "VaultSyncTests",
       dependencies: [
         "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "VaultObjects",
-        "MachineState", "Notes", "Vault", "VaultSync", "TestSupport",
+        "MachineState", "Notes", "Vault", "VaultSync", "TestSupport", "Threads",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Stories of devices and people, told in text files.

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Threads
 
 /// How names come to stand for other files, and for none, so that a power cut leaves none that stands for what is another
 /// file's.

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Synchronization
 
 extension DirectoryStore {
   package func create(_ path: BlobPath, _ bytes: UnsafeRawBufferPointer) throws(BlobStoreError) {

@@ -2,6 +2,8 @@ import BlobStore
 import VaultErrors
 import VaultModel
 
+import struct SystemPackage.FilePath
+
 /// What a sync keeps on this machine.
 extension StateFolder {
   /// This machine's device and its person, which is known without being unlocked.

@@ -1,7 +1,9 @@
 import Rendering
 import Vault
+import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// The searchable words of one member's records, brought up to date, once something has changed, by comparing which revisions
 /// it has with those that the manifest names: nobody who writes has to know of it. For one thread at a time.

@@ -1,3 +1,4 @@
+import Vault
 import VaultModel
 
 /// By what a record is newer than another: its date, or where it has none the one that its title begins with, or the day of

@@ -1,6 +1,7 @@
 import BlobStore
 import Glibc
 import Log
+import MachineState
 import Threads
 import VaultCrypto
 import VaultErrors

@@ -1,5 +1,6 @@
 import Glibc
 import VaultCrypto
+import VaultModel
 
 extension VaultError {
   /// What happened, to what, and what to do next, for a person.

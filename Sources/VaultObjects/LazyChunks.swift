@@ -1,3 +1,4 @@
+import BlobStore
 import Dispatch
 import Threads
 import VaultErrors

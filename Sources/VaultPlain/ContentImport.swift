@@ -1,7 +1,9 @@
+import BlobStore
 import Glibc
 import Vault
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// Takes one file's content into a member's vault as it comes, in parts of any size. At most a chunk of it is in memory.
 ///

@@ -1,5 +1,7 @@
+import BlobStore
 import Glibc
 import Vault
+import VaultCrypto
 import VaultErrors
 import VaultModel
 

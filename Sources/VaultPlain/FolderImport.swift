@@ -1,8 +1,11 @@
 import BlobStore
 import Glibc
 import Vault
+import VaultCrypto
 import VaultErrors
 import VaultModel
+
+import struct SystemPackage.Errno
 
 /// Takes a plain directory in as a record, with everything in it: directories become records of their
 /// own, files their attachments.

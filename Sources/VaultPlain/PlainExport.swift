@@ -1,7 +1,9 @@
+import BlobStore
 import Glibc
 import Vault
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// Writes a record, with all that stands in it, into a plain folder: readable by everyone who can read
 /// the folder. Keeps permissions, times, links and extended attributes; never overwrites anything. Gives nothing the

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import VaultErrors
 import VaultModel
 
 /// The extended attributes of plain files that a vault keeps: those of users.

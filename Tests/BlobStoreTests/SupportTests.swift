@@ -1,5 +1,6 @@
 import BlobStore
 import Glibc
+import SystemPackage
 import TestSupport
 import Testing
 

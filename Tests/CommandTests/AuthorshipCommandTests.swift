@@ -1,3 +1,4 @@
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -58,7 +59,7 @@ import Testing
     for command in [["record", "show", wrist, "--json"], ["history", wrist, "--json"]] {
       let json = try two.anna.run(command).output
       #expect(json.contains("\"authorship\" : \"joined\""), "\(json)")
-      let parts = try #require(json.range(of: "joinedFrom"))
+      let parts = try #require(json.firstRange(of: "joinedFrom"))
       for name in ["Adult A", "Ben"] {
         #expect(json[parts.lowerBound...].contains("\"personName\" : \"\(name)\""), "\(json)")
       }

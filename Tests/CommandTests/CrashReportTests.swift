@@ -1,4 +1,6 @@
 import Glibc
+import SystemPackage
+import TestSupport
 import Testing
 
 /// What a process that holds keys says when it crashes.

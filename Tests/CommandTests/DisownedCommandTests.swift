@@ -91,7 +91,7 @@ import VaultModel
     #expect(asked.contains("made Ben editor of Emma (will not count)"), "\(asked)")
     #expect(!asked.contains("all of it stays") && !asked.contains("Old"), "\(asked)")
     let question = try #require(asked.split(separator: "\n").last { $0.contains("Remove tablet") })
-    #expect(try #require(asked.range(of: told)).upperBound <= question.startIndex)
+    #expect(try #require(asked.firstRange(of: told)).upperBound <= question.startIndex)
     #expect(try desk.run("device", "list", expecting: 0).output.contains("tablet"))
     #expect(try !history(new).contains("not certain"))
 

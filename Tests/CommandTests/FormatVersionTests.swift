@@ -1,3 +1,5 @@
+import SystemPackage
+import TestSupport
 import Testing
 
 /// A vault of a version of the format that this program does not know: it says which one, and what to do.

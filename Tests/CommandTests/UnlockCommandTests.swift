@@ -1,4 +1,5 @@
 import SoftTokens
+import SystemPackage
 import TestSupport
 import Testing
 import VaultCrypto

@@ -10,10 +10,6 @@ private final class Job<Result: Sendable>: @unchecked Sendable {
 
 /// Runs the work on a thread with 512 KiB of stack, as a dispatch queue's threads have.
 func onSmallStack<Result: Sendable>(_ work: @escaping @Sendable () -> Result) -> Result? {
-  var attributes = pthread_attr_t()
-  pthread_attr_init(&attributes)
-  pthread_attr_setstacksize(&attributes, 512 << 10)
-  defer { pthread_attr_destroy(&attributes) }
   let job = Job(work)
   let body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { context in
     let closure = Unmanaged<Closure>.fromOpaque(context!).takeRetainedValue()
@@ -22,7 +18,13 @@ func onSmallStack<Result: Sendable>(_ work: @escaping @Sendable () -> Result) ->
   }
   var thread = pthread_t()
   let context = Unmanaged.passRetained(Closure { job.run() }).toOpaque()
-  guard pthread_create(&thread, &attributes, body, context) == 0 else { return nil }
+  let isRunning = withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) {
+    guard let attributes = $0.baseAddress, pthread_attr_init(attributes) == 0 else { return false }
+    defer { pthread_attr_destroy(attributes) }
+    pthread_attr_setstacksize(attributes, 512 << 10)
+    return pthread_create(&thread, attributes, body, context) == 0
+  }
+  guard isRunning else { return nil }
   pthread_join(thread, nil)
   return job.result
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Rendering
+import SystemPackage
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Testing
+import VaultCrypto
 import VaultModel
 
 @testable import Search

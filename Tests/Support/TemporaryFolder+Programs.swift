@@ -1,4 +1,5 @@
 import Glibc
+import SystemPackage
 
 extension TemporaryFolder {
   /// A program of this folder that the shell runs; one that was there before is no more.

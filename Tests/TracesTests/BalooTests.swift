@@ -1,3 +1,4 @@
+import BlobStore
 import SystemPackage
 import TestSupport
 import Testing

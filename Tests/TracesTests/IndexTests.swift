@@ -1,3 +1,4 @@
+import BlobStore
 import Glibc
 import SystemPackage
 import TestSupport

@@ -3,6 +3,9 @@ import Glibc
 import Testing
 import Vault
 import VaultModel
+import VaultObjects
+
+import struct SystemPackage.FilePath
 
 @testable import VaultFiles
 

@@ -6,6 +6,8 @@ import Testing
 import Vault
 import VaultModel
 
+import struct SystemPackage.FilePath
+
 @testable import VaultFiles
 
 /// What the threads of a mount cannot do is in the log, once, and so is that they can again.

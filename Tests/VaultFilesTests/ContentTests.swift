@@ -1,5 +1,7 @@
 import Testing
+import Vault
 import VaultModel
+import VaultObjects
 
 import struct SystemPackage.FileDescriptor
 

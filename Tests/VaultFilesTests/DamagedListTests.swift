@@ -3,6 +3,7 @@ import Glibc
 import Testing
 import Vault
 import VaultModel
+import VaultObjects
 
 @testable import VaultFiles
 

@@ -1,4 +1,5 @@
 import Testing
+import Threads
 import VaultModel
 
 @testable import VaultFiles

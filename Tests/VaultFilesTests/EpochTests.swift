@@ -1,6 +1,7 @@
 import Testing
 import Vault
 import VaultModel
+import VaultObjects
 
 @testable import VaultFiles
 

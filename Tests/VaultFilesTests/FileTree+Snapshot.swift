@@ -1,3 +1,4 @@
+import Vault
 import VaultModel
 
 @testable import VaultFiles

@@ -1,6 +1,7 @@
 import Testing
 import VaultCrypto
 import VaultModel
+import VaultObjects
 
 import struct SystemPackage.FileDescriptor
 

@@ -1,4 +1,5 @@
 import Testing
+import Vault
 import VaultModel
 
 @testable import VaultFiles

@@ -1,5 +1,7 @@
+import BlobStore
 import Glibc
 import Testing
+import Threads
 import VaultModel
 
 @testable import Vault

@@ -4,6 +4,8 @@ import Testing
 import Vault
 import VaultModel
 
+import struct SystemPackage.FilePath
+
 @testable import VaultFiles
 
 /// What another process removes while it is mounted.

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import Vault
 import VaultModel
+import VaultObjects
 
 @testable import VaultFiles
 

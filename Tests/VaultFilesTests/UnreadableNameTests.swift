@@ -1,6 +1,8 @@
 import BlobStore
 import Testing
+import Threads
 import VaultModel
+import VaultObjects
 
 @testable import Vault
 @testable import VaultFiles

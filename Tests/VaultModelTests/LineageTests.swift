@@ -1,4 +1,5 @@
 import Testing
+import VaultCrypto
 
 @testable import VaultModel
 

@@ -1,6 +1,7 @@
 import Glibc
 import SystemPackage
 import Testing
+import VaultCrypto
 import VaultModel
 
 @testable import VaultMount

@@ -1,7 +1,9 @@
 import CFuse
 import Glibc
+import SystemPackage
 import Testing
 import VaultFiles
+import VaultModel
 
 @testable import VaultMount
 

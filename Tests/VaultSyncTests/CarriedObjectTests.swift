@@ -1,7 +1,9 @@
 import BlobStore
 import TestSupport
 import Testing
+import VaultCrypto
 import VaultModel
+import VaultObjects
 
 @testable import Vault
 @testable import VaultSync

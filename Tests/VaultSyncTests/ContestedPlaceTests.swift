@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import TestSupport
 import Testing
 import VaultCrypto

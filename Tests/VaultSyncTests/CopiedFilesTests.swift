@@ -1,7 +1,11 @@
 import BlobStore
+import MachineState
 import TestSupport
 import Testing
+import Threads
+import VaultCrypto
 import VaultModel
+import VaultObjects
 import VaultTrust
 
 @testable import Vault

@@ -1,8 +1,11 @@
 import BlobStore
 import TestSupport
 import Testing
+import Threads
 import VaultCrypto
 import VaultModel
+import VaultObjects
+import VaultTrust
 
 @testable import Vault
 @testable import VaultSync

@@ -6,6 +6,7 @@ import Testing
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 @testable import Vault
 @testable import VaultSync

@@ -1,6 +1,7 @@
 import BlobStore
 import TestSupport
 import Testing
+import Threads
 import VaultCrypto
 import VaultModel
 

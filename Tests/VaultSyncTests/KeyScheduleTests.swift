@@ -1,7 +1,9 @@
 import BlobStore
 import TestSupport
 import Testing
+import VaultErrors
 import VaultModel
+import VaultTrust
 
 @testable import Vault
 @testable import VaultSync

@@ -3,9 +3,12 @@ import MachineState
 import Synchronization
 import TestSupport
 import Testing
+import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
+import VaultTrust
 
 @testable import Vault
 @testable import VaultSync

@@ -3,6 +3,7 @@ import MachineState
 import TestSupport
 import Testing
 import VaultModel
+import VaultObjects
 
 @testable import Vault
 @testable import VaultSync

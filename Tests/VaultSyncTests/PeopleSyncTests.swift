@@ -1,6 +1,8 @@
+import BlobStore
 import MachineState
 import TestSupport
 import Testing
+import Threads
 import VaultCrypto
 import VaultModel
 

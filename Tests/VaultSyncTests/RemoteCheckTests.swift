@@ -1,6 +1,7 @@
 import BlobStore
 import TestSupport
 import Testing
+import VaultCrypto
 import VaultModel
 
 @testable import Vault

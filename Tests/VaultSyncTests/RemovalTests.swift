@@ -4,6 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 import VaultModel
+import VaultObjects
 
 @testable import Vault
 @testable import VaultSync

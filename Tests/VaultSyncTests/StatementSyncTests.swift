@@ -1,9 +1,11 @@
 import BlobStore
+import MachineState
 import TestSupport
 import Testing
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultTrust
 
 @testable import Vault
 @testable import VaultSync

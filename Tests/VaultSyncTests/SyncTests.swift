@@ -1,7 +1,9 @@
 import BlobStore
 import MachineState
+import Notes
 import TestSupport
 import Testing
+import VaultCrypto
 import VaultModel
 
 @testable import Vault

@@ -2,6 +2,7 @@ import BlobStore
 import MachineState
 import TestSupport
 import Testing
+import Threads
 import VaultCrypto
 import VaultModel
 import VaultTrust

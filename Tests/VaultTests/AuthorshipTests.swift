@@ -1,9 +1,12 @@
 import BlobStore
 import Notes
+import TestSupport
 import Testing
+import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 import VaultTrust
 
 @testable import Vault

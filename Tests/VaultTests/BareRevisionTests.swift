@@ -2,8 +2,10 @@ import BlobStore
 import Notes
 import TestSupport
 import Testing
+import Threads
 import VaultCrypto
 import VaultModel
+import VaultObjects
 import VaultTrust
 
 @testable import Vault

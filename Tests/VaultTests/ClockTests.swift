@@ -1,5 +1,9 @@
+import BlobStore
+import MachineState
+import TestSupport
 import Testing
 import VaultModel
+import VaultObjects
 
 @testable import Vault
 

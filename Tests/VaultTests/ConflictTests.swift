@@ -1,7 +1,12 @@
 import BlobStore
+import MachineState
+import TestSupport
 import Testing
+import Threads
+import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 @testable import Vault
 

@@ -1,5 +1,8 @@
+import TestSupport
 import Testing
+import VaultCrypto
 import VaultModel
+import VaultObjects
 
 @testable import Vault
 

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 @testable import Vault
 

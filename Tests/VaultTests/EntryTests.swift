@@ -1,8 +1,10 @@
 import BlobStore
 import TestSupport
 import Testing
+import Threads
 import VaultCrypto
 import VaultModel
+import VaultObjects
 
 @testable import Vault
 

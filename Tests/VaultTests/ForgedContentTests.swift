@@ -2,6 +2,7 @@ import BlobStore
 import Testing
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 @testable import Vault
 @testable import VaultCrypto

@@ -1,8 +1,10 @@
 import BlobStore
 import Notes
 import Testing
+import Threads
 import VaultCrypto
 import VaultModel
+import VaultObjects
 import VaultTrust
 
 @testable import Vault

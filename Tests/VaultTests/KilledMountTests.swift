@@ -3,6 +3,7 @@ import MachineState
 import SystemPackage
 import TestSupport
 import Testing
+import VaultCrypto
 import VaultModel
 
 @testable import Vault

@@ -1,6 +1,9 @@
 import BlobStore
+import TestSupport
 import Testing
+import Threads
 import VaultCrypto
+import VaultErrors
 import VaultModel
 import VaultTrust
 

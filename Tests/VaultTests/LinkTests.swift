@@ -1,5 +1,6 @@
 import BlobStore
 import MachineState
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultModel

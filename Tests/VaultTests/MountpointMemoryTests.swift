@@ -1,3 +1,4 @@
+import BlobStore
 import MachineState
 import TestSupport
 import Testing

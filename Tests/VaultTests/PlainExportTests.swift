@@ -1,5 +1,6 @@
 import Glibc
 import Testing
+import VaultCrypto
 import VaultModel
 import VaultPlain
 

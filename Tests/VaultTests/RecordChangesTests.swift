@@ -1,5 +1,7 @@
 import BlobStore
+import Notes
 import Testing
+import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultPlain

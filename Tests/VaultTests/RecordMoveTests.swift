@@ -1,8 +1,10 @@
 import BlobStore
 import TestSupport
 import Testing
+import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 @testable import Vault
 

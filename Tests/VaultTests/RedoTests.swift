@@ -2,7 +2,9 @@ import BlobStore
 import MachineState
 import TestSupport
 import Testing
+import Threads
 import VaultModel
+import VaultObjects
 
 @testable import Vault
 

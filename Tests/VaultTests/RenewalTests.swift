@@ -1,7 +1,9 @@
 import TestSupport
 import Testing
+import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 import VaultTrust
 
 @testable import Vault

@@ -1,9 +1,11 @@
 import BlobStore
 import TestSupport
 import Testing
+import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 import VaultTrust
 
 @testable import Vault

@@ -1,4 +1,5 @@
 import BlobStore
+import TestSupport
 import Testing
 import VaultModel
 

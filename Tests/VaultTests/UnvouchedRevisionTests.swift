@@ -1,7 +1,9 @@
 import BlobStore
 import TestSupport
 import Testing
+import Threads
 import VaultModel
+import VaultObjects
 
 @testable import Vault
 

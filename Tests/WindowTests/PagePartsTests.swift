@@ -2,6 +2,7 @@ import Glibc
 import Notes
 import Testing
 import Vault
+import VaultCrypto
 import VaultErrors
 import VaultModel
 

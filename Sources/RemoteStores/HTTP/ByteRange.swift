@@ -1,4 +1,5 @@
 import BlobStore
+import NIOHTTP1
 
 /// Asking for a part of a blob, RFC 9110 section 14.
 enum ByteRange {

@@ -1,4 +1,5 @@
 import BlobStore
+import NIOHTTP1
 
 /// Why an S3 server refused, in its own code.
 struct S3Failure {

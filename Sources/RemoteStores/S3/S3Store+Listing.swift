@@ -1,4 +1,5 @@
 import BlobStore
+import NIOHTTP1
 
 extension S3Store {
   package func list(_ folder: BlobPath) throws(BlobStoreError) -> [BlobEntry] {

@@ -1,7 +1,9 @@
 import BlobStore
+import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultTrust
 
 extension AuditLog {
   /// The first numbers of a device's segments, in order.

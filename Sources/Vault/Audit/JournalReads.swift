@@ -1,7 +1,11 @@
 import BlobStore
 import MachineState
+import Threads
+import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
+import VaultTrust
 
 /// Since when the openings of files are noted in the journals of which members: since this machine's person was told so.
 /// Docs/Format.md, sections 13 and 14.

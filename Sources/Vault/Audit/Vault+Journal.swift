@@ -1,6 +1,9 @@
+import MachineState
+import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 import VaultTrust
 
 /// What everyone with access reads of what was done to a member. Docs/Format.md, section 13, "Journals".

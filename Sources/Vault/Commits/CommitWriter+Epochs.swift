@@ -1,6 +1,9 @@
+import Threads
+import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultTrust
 
 extension CommitWriter {
   /// The head of this device on disk is of another epoch; the next one has everything anew.

@@ -1,7 +1,9 @@
 import Notes
+import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// How edits become revisions of records.
 extension CommitWriter {

@@ -1,3 +1,5 @@
+import MachineState
+import Threads
 import VaultErrors
 import VaultModel
 import VaultObjects

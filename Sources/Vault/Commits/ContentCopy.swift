@@ -1,5 +1,6 @@
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// Puts contents of one member into another one, whose keys are others; they are staged there until a commit names them.
 struct ContentCopy {

@@ -1,5 +1,6 @@
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// The segments that a head names, with what the next commit has to know of them.
 struct HeadSegments: Equatable, Sendable {

@@ -1,5 +1,8 @@
+import MachineState
+import Threads
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 extension Member {
   /// Makes the edits part of the vault: one revision object a record, one segment, one head.

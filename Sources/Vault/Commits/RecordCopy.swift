@@ -1,3 +1,4 @@
+import VaultCrypto
 import VaultErrors
 import VaultModel
 

@@ -1,8 +1,10 @@
 import BlobStore
 import MachineState
+import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// What something was derived from, and as what.
 package struct DerivedContent: Hashable, Sendable {

@@ -1,6 +1,7 @@
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 import VaultTrust
 
 /// What devices had signed in records before their person leaves them out. Docs/Format.md, "Changing keys".

@@ -2,6 +2,7 @@ import BlobStore
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// What stands in the folder of a member's heads, and whose it is.
 extension HeadRegister {

@@ -1,6 +1,9 @@
+import Notes
+import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// Versions that this device has written and that entries hide whose writers have not gone on from them. Docs/Format.md,
 /// "Hidden versions".

@@ -2,6 +2,7 @@ import BlobStore
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// A segment that was read.
 struct LoadedSegment: Sendable {

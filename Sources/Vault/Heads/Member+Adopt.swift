@@ -1,6 +1,9 @@
+import BlobStore
+import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// How what a head names becomes part of what is known.
 extension Member {

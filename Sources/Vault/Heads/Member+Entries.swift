@@ -2,6 +2,7 @@ import Notes
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// What another device's head says of revisions, and what the revisions say. Docs/Format.md, "Entries".
 extension Member {

@@ -1,7 +1,10 @@
 import BlobStore
+import MachineState
+import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// How what is known of a member goes from one epoch to the next. Docs/Format.md, "Links and epochs".
 extension Member {

@@ -1,4 +1,6 @@
 import BlobStore
+import MachineState
+import Threads
 import VaultErrors
 import VaultModel
 

@@ -1,5 +1,8 @@
+import MachineState
+import Threads
 import VaultErrors
 import VaultModel
+import VaultObjects
 import VaultTrust
 
 /// How an open member learns what other processes and devices have committed.

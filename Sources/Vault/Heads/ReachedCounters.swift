@@ -1,5 +1,8 @@
+import BlobStore
+import Threads
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// How far the counters of devices have come, as far as is known here: what a version vector says above that has never
 /// been written. Docs/Format.md, "Entries".

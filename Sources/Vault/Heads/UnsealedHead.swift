@@ -1,4 +1,5 @@
 import VaultModel
+import VaultTrust
 
 /// A head that counts and whose seal was opened.
 ///

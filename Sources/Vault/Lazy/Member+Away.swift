@@ -1,5 +1,6 @@
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// What is made of a content without anything being fetched for it.
 package enum ContentHere<Value> {

@@ -1,6 +1,9 @@
 import BlobStore
+import MachineState
+import Threads
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// What is left of this device's newest head where an older folder was put back. Docs/Format.md, "This machine's state".
 extension Member {

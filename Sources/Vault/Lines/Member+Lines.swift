@@ -1,3 +1,5 @@
+import MachineState
+import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel

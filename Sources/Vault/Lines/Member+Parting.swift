@@ -1,4 +1,6 @@
 import BlobStore
+import MachineState
+import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel

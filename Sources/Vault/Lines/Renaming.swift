@@ -1,6 +1,7 @@
 import Threads
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// Writes anew what one device wrote of a member above a counter as written by another one, which its machine has
 /// become: the revisions with all that were replaced since then. Docs/Format.md, "Lines".

@@ -1,7 +1,9 @@
+import BlobStore
 import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultTrust
 
 /// How this machine becomes a device of its own, when another one has written under its key. Docs/Format.md, "Lines".
 extension VaultContext {

@@ -1,3 +1,4 @@
+import Threads
 import VaultModel
 
 /// What changes in one member's records, from when it was begun: the one road on which news travels in a process. Each who

@@ -1,6 +1,8 @@
+import BlobStore
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// The content of a file, a chunk at a time.
 package struct FileParts: Sendable {

@@ -1,7 +1,10 @@
 import BlobStore
+import MachineState
 import Threads
 import VaultErrors
 import VaultModel
+import VaultObjects
+import VaultTrust
 
 /// The links of one member as they were last read, shared by all that judge its heads.
 final class KnownLinks: Sendable {

@@ -1,5 +1,8 @@
+import MachineState
+import Threads
 import VaultErrors
 import VaultModel
+import VaultObjects
 import VaultTrust
 
 /// What becomes of a member whose owners have let people or devices out without knowing of each other: then those whom one

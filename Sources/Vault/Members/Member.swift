@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import Threads
 import VaultCrypto
 import VaultErrors

@@ -2,6 +2,7 @@ import BlobStore
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// An object that a revision of a record needs.
 struct VisitedObject: Sendable {

@@ -1,7 +1,10 @@
 import BlobStore
+import MachineState
+import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultTrust
 
 /// A device of the vault's people that counts.
 package struct KnownDevice: Sendable {

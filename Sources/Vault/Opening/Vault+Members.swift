@@ -1,7 +1,10 @@
 import BlobStore
+import MachineState
+import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultTrust
 
 /// How the members come to be open: all that this person has a key of, and no others.
 extension Vault {

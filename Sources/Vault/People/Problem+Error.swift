@@ -1,3 +1,4 @@
+import BlobStore
 import VaultErrors
 import VaultModel
 import VaultObjects

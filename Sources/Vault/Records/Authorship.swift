@@ -1,6 +1,8 @@
+import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 import VaultTrust
 
 /// Whose a revision is, as far as a reader can tell: Docs/Format.md, "Whose a revision is".

@@ -1,6 +1,7 @@
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// New keys of a member whose making was interrupted on this machine: until it goes on, whoever is to have no access
 /// has it still.

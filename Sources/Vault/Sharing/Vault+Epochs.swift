@@ -1,3 +1,4 @@
+import MachineState
 import VaultErrors
 import VaultModel
 import VaultTrust

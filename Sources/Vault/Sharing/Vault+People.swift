@@ -1,7 +1,10 @@
 import BlobStore
+import MachineState
+import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultTrust
 
 extension Vault {
   /// Everyone in the vault, this person first, then by name.

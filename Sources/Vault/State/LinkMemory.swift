@@ -2,6 +2,7 @@ import BlobStore
 import MachineState
 import VaultErrors
 import VaultModel
+import VaultTrust
 
 /// The root and the links of a member that this machine has seen count, and the wraps that it has opened.
 ///

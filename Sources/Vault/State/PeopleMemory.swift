@@ -2,6 +2,7 @@ import BlobStore
 import MachineState
 import VaultErrors
 import VaultModel
+import VaultTrust
 
 /// The closings and certificates that this machine has seen count, and the wraps of its own person's keys.
 ///

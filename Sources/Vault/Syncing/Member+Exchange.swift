@@ -1,7 +1,11 @@
 import BlobStore
+import MachineState
+import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
+import VaultTrust
 
 /// A device's head, verified and opened.
 package struct OpenedHead: Sendable {

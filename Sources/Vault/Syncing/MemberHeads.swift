@@ -1,3 +1,4 @@
+import BlobStore
 import VaultCrypto
 import VaultErrors
 import VaultModel

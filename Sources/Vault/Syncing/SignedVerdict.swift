@@ -1,4 +1,5 @@
 import BlobStore
+import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultTrust

@@ -1,9 +1,11 @@
 import BlobStore
 import MachineState
+import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultTrust
 
 /// What `collect` removed or would remove.
 package struct CollectReport: Sendable {

@@ -1,7 +1,10 @@
 import BlobStore
+import MachineState
+import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 import VaultTrust
 
 /// Heads in the folder that may come to count: what they name is nobody's garbage. Docs/Format.md, "Removing objects".

@@ -1,7 +1,10 @@
 import BlobStore
+import MachineState
 import Synchronization
+import Threads
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// What this process has replaced and nobody else has seen. Docs/Format.md, "Thinning".
 struct ReplacedObjects: Sendable {

@@ -1,8 +1,10 @@
 import BlobStore
 import Notes
+import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// What a repair did to one member.
 package struct RepairReport: Sendable {

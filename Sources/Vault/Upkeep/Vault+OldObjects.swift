@@ -1,8 +1,12 @@
 import BlobStore
 import Glibc
 import MachineState
+import Threads
+import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
+import VaultTrust
 
 import struct SystemPackage.FilePath
 

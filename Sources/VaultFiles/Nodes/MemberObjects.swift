@@ -2,6 +2,7 @@ import Threads
 import Vault
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// The objects of one member as drafts use them; notes damage.
 final class MemberObjects: DraftStore {

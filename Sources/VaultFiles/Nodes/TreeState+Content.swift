@@ -1,3 +1,4 @@
+import Vault
 import VaultModel
 
 /// Directories' content.

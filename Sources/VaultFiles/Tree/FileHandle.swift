@@ -1,4 +1,6 @@
 import Synchronization
+import Threads
+import Vault
 import VaultModel
 
 /// An open file. Safe to use from several threads; reads of sealed content run in parallel.

@@ -1,7 +1,9 @@
 import Log
+import Threads
 import Vault
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 extension FileTree {
   /// How long a file that stays open is not written before it is sealed all the same.

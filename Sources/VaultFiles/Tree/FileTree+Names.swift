@@ -1,3 +1,4 @@
+import Threads
 import Vault
 import VaultErrors
 import VaultModel

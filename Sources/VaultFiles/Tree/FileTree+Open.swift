@@ -1,4 +1,6 @@
 import Log
+import Threads
+import Vault
 import VaultModel
 
 extension FileTree {

@@ -1,3 +1,5 @@
+import Threads
+import Vault
 import VaultModel
 
 extension FileTree {

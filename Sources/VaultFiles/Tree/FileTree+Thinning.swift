@@ -1,4 +1,5 @@
 import Log
+import Threads
 import Vault
 import VaultErrors
 import VaultModel

@@ -1,3 +1,4 @@
+import Vault
 import VaultModel
 
 /// Finding what a request names. What is not loaded is an obstacle.

@@ -1,3 +1,4 @@
+import Vault
 import VaultModel
 
 /// Names in directories, as the kernel asks for them and as they are made.

@@ -1,4 +1,5 @@
 import BlobStore
+import CFuse
 import Glibc
 import SystemPackage
 

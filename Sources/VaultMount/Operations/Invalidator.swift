@@ -4,6 +4,7 @@ import Glibc
 import Log
 import Synchronization
 import VaultFiles
+import VaultModel
 
 /// Tells the kernel to drop what it cached, in order, on a queue of its own.
 ///

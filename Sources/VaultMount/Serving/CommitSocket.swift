@@ -1,3 +1,4 @@
+import CFuse
 import Glibc
 import SystemPackage
 import VaultFiles

@@ -1,3 +1,4 @@
+import BlobStore
 import SystemPackage
 
 /// How a tree is mounted.

@@ -1,5 +1,6 @@
 import BlobStore
 import Glibc
+import SystemPackage
 
 /// The child's end of what `BackgroundLauncher` waits for.
 package struct ReadinessPipe: ~Copyable {

@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import Vault
 import VaultErrors
 import VaultModel

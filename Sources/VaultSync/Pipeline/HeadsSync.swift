@@ -1,7 +1,9 @@
 import BlobStore
+import MachineState
 import Vault
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
 /// When a sync of heads is enough: where there is nothing to do, or only what was committed here is to be put there.
 ///

@@ -1,5 +1,6 @@
 import Log
 import Vault
+import VaultErrors
 
 extension SyncError: LoggedError {
   package var logKind: ErrorKind {

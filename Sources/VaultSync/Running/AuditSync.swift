@@ -2,6 +2,7 @@ import BlobStore
 import Vault
 import VaultErrors
 import VaultModel
+import VaultTrust
 
 /// Joins the audit logs of both sides: segments are written once, like statements, and old ones are replaced by one a month.
 ///

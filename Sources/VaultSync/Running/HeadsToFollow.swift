@@ -1,6 +1,7 @@
 import Vault
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// A head of the remote that is to be followed.
 struct IncomingHead {

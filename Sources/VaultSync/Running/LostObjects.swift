@@ -1,6 +1,7 @@
 import Vault
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// Sees by comparing lists whether a remote still has every object that it took, and whether this machine has every one
 /// that it needs: what one side has lost the other one gives back. A disk, or a person who tidied up, may have lost some

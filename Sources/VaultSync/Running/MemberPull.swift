@@ -2,6 +2,7 @@ import Threads
 import Vault
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// Takes what a remote has of one member whose keys are here: objects first, heads last.
 struct MemberPull {

@@ -1,4 +1,5 @@
 import VaultCrypto
+import VaultModel
 
 /// Whether a signature is that of a key over a message: Ed25519, or what stands in for it.
 ///

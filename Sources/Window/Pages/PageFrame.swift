@@ -1,3 +1,5 @@
+import VaultModel
+
 /// What every page has around what it says.
 struct PageFrame: Sendable {
   let texts: Texts

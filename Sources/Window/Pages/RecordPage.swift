@@ -1,4 +1,5 @@
 import Notes
+import Pictures
 import Vault
 import VaultErrors
 import VaultModel

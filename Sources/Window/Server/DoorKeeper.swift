@@ -1,5 +1,7 @@
 import HTTPTypes
 import Hummingbird
+import HummingbirdCore
+import NIOCore
 
 /// Stands before everything else: refuses what is not meant for this page, lets in only who has been let in, and says to
 /// the browser what it may do with what it gets.

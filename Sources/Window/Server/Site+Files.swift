@@ -1,5 +1,8 @@
 import HTTPTypes
 import Hummingbird
+import HummingbirdCore
+import NIOCore
+import NIOPosix
 import Pictures
 import Vault
 import VaultCrypto

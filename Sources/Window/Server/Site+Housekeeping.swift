@@ -1,4 +1,6 @@
+import HTTPTypes
 import Hummingbird
+import HummingbirdCore
 import Vault
 import VaultModel
 

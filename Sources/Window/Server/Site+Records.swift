@@ -1,7 +1,10 @@
 import HTTPTypes
 import Hummingbird
+import HummingbirdCore
+import Log
 import Notes
 import Vault
+import VaultCrypto
 import VaultErrors
 import VaultFiles
 import VaultModel

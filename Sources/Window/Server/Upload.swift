@@ -1,5 +1,6 @@
 import Threads
 import Vault
+import VaultCrypto
 import VaultErrors
 import VaultFiles
 import VaultModel

@@ -1,6 +1,7 @@
 import Glibc
 import HTTPTypes
 import Hummingbird
+import HummingbirdCore
 import Log
 import Logging
 import NIOCore

@@ -1,5 +1,6 @@
 import Vault
 import VaultErrors
+import VaultModel
 
 /// What stands around new keys of a person: the remotes are asked for what other machines have done, and afterwards
 /// everything of the members that they own is encrypted anew.

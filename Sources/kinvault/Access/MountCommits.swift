@@ -1,6 +1,7 @@
 import Glibc
 import SystemPackage
 import Vault
+import VaultModel
 import VaultMount
 
 /// What was changed in a mount of the vault and is in no commit yet.

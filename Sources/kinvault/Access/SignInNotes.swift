@@ -1,5 +1,6 @@
 import Glibc
 import MachineState
+import SystemPackage
 import Tokens
 import Vault
 import VaultErrors

@@ -1,6 +1,7 @@
 import ArgumentParser
 import SystemPackage
 import Vault
+import VaultModel
 
 /// Completes members' names in the shell, while the vault is unlocked; never asks for a password.
 enum MemberCompletion {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Vault
+import VaultModel
 
 struct AccessCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

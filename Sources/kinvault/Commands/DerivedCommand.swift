@@ -1,6 +1,7 @@
 import ArgumentParser
 import MachineState
 import Vault
+import VaultModel
 
 struct DerivedCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import MachineState
 import RemoteStores
 import Vault
+import VaultModel
 
 struct InviteCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import SystemPackage
 import Traces
 import Vault
+import VaultModel
 
 struct LeaksCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

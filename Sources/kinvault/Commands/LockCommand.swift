@@ -1,5 +1,6 @@
 import ArgumentParser
 import MachineState
+import SystemPackage
 import Vault
 import VaultCrypto
 import VaultModel

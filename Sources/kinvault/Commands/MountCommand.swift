@@ -6,6 +6,7 @@ import Vault
 import VaultCrypto
 import VaultErrors
 import VaultFiles
+import VaultModel
 import VaultMount
 import VaultSync
 

@@ -3,6 +3,7 @@ import SystemPackage
 import Vault
 import VaultCrypto
 import VaultErrors
+import VaultModel
 
 struct PasswordCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Notes
 import Vault
+import VaultCrypto
 import VaultModel
 
 struct RecordAddCommand: ParsableCommand {

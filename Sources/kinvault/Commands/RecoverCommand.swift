@@ -2,6 +2,7 @@ import ArgumentParser
 import Vault
 import VaultCrypto
 import VaultErrors
+import VaultModel
 
 struct RecoverCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

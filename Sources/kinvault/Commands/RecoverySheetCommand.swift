@@ -3,6 +3,7 @@ import MachineState
 import SystemPackage
 import Vault
 import VaultCrypto
+import VaultModel
 
 struct RecoverySheetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import MachineState
+import RemoteStores
 import Vault
 import VaultModel
 

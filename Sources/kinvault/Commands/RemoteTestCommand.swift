@@ -1,6 +1,7 @@
 import ArgumentParser
 import MachineState
 import Vault
+import VaultModel
 import VaultSync
 
 struct RemoteTestCommand: ParsableCommand {

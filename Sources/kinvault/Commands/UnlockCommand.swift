@@ -1,6 +1,7 @@
 import ArgumentParser
 import Vault
 import VaultCrypto
+import VaultModel
 
 struct UnlockCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

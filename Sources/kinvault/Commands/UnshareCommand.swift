@@ -1,6 +1,7 @@
 import ArgumentParser
 import Vault
 import VaultErrors
+import VaultModel
 
 struct UnshareCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

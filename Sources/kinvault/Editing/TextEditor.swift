@@ -1,5 +1,6 @@
 import Glibc
 import Processes
+import SystemPackage
 
 /// The person's own editor, run on a text that is unencrypted only in a private folder.
 enum TextEditor {

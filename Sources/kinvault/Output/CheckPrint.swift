@@ -1,4 +1,5 @@
 import Vault
+import VaultModel
 
 /// What a check found, for people and programs.
 struct CheckPrint: Encodable {

@@ -1,4 +1,5 @@
 import Vault
+import VaultModel
 
 extension ContestedInvitation {
   /// What happened and what to do, for a person.

@@ -1,4 +1,5 @@
 import Vault
+import VaultModel
 
 extension MemberFailure {
   /// What has failed where nobody's access can be listed.

@@ -1,6 +1,7 @@
 import Glibc
 import Log
 import Logging
+import RemoteStores
 import SystemPackage
 import VaultModel
 

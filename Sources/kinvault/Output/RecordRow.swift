@@ -1,3 +1,4 @@
+import Vault
 import VaultModel
 
 /// A record in a list of records, as JSON.

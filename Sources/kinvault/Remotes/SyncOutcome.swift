@@ -1,5 +1,6 @@
 import BlobStore
 import MachineState
+import RemoteStores
 import Threads
 import Vault
 import VaultErrors

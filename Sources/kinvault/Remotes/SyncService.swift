@@ -1,5 +1,6 @@
 import BlobStore
 import Glibc
+import RemoteStores
 import SystemPackage
 import Threads
 import Vault

@@ -1,4 +1,5 @@
 import Glibc
+import MachineState
 import Vault
 import VaultSync
 

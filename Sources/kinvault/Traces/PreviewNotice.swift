@@ -1,3 +1,5 @@
+import SystemPackage
+
 /// What a person who mounts a vault on a desktop is told once: programs there keep previews of what they show.
 enum PreviewNotice {
   static func tellOnce(_ traces: VaultTraces, keepsTraces: Bool) {

@@ -1,5 +1,6 @@
 import BlobStore
 import TestSupport
+import Vault
 import VaultModel
 
 extension Verb {

@@ -1,3 +1,4 @@
+import TestSupport
 import VaultErrors
 
 @testable import Vault

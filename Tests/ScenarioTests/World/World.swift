@@ -1,6 +1,7 @@
 import BlobStore
 import Synchronization
 import TestSupport
+import VaultSync
 
 /// Everything that a scenario is about: devices, remotes and the time.
 final class World {

@@ -1,8 +1,10 @@
 import BlobStore
 import TestSupport
 import Testing
+import Threads
 import VaultErrors
 import VaultModel
+import VaultObjects
 import VaultSync
 import VaultTrust
 

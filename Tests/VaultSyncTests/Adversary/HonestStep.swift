@@ -5,6 +5,7 @@ import Testing
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 import VaultSync
 import VaultTrust
 

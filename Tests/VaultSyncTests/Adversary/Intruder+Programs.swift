@@ -1,5 +1,6 @@
 import BlobStore
 import TestSupport
+import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel

@@ -1,6 +1,7 @@
 import TestSupport
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 @testable import Vault
 
