@@ -112,6 +112,57 @@ import VaultModel
     #expect(try pair.tree.list("Emma") == ["visit"])
   }
 
+  /// What a program has changed in a mapping the kernel writes when it pleases.
+  @Test func whatAMappingHoldsIsWrittenBeforeTheFileShowsNews() throws {
+    let pair = try Pair()
+    let tree = pair.tree
+    let waiting = Mutex<[@Sendable () -> Void]>([])
+    tree.setWriteBackHandler { _, done in waiting.withLock { $0.append(done) } }
+    let handle = try tree.open("Emma/visit/file")
+    try pair.other.write("Emma/visit/file", "theirs")
+    try pair.other.commitNow()
+    tree.refresh()
+    #expect(try handle.get(at: 0, count: 9) == Array("old".utf8))
+    try handle.put(Array("mine".utf8), at: 0)
+    let written = waiting.withLock { $0 }
+    #expect(written.count == 1)
+    for done in written { done() }
+    try handle.flush()
+    handle.release()
+    try tree.commitNow()
+    tree.refresh()
+    #expect(try tree.text("Emma/visit/file") == "mine")
+    #expect(try pair.conflicts() == ["file": "theirs"])
+  }
+
+  @Test func aMappingOfWhichNothingIsWrittenShowsNews() throws {
+    let pair = try Pair()
+    let tree = pair.tree
+    let waiting = Mutex<[@Sendable () -> Void]>([])
+    tree.setWriteBackHandler { _, done in waiting.withLock { $0.append(done) } }
+    let handle = try tree.open("Emma/visit/file")
+    try pair.other.write("Emma/visit/file", "theirs")
+    try pair.other.commitNow()
+    tree.refresh()
+    let seen = Mutex<[Invalidation]>([])
+    tree.setInvalidationHandler { one in seen.withLock { $0.append(one) } }
+    let written = waiting.withLock { $0 }
+    for done in written { done() }
+    #expect(try handle.get(at: 0, count: 9) == Array("theirs".utf8))
+    let invalidations = seen.withLock { $0 }
+    #expect(invalidations == [.content(handle.inode)])
+    handle.release()
+    // Nobody can have a mapping to write to any more.
+    let reader = try tree.open("Emma/visit/file", .read)
+    defer { reader.release() }
+    try pair.other.write("Emma/visit/file", "newer")
+    try pair.other.commitNow()
+    tree.refresh()
+    #expect(try reader.get(at: 0, count: 9) == Array("newer".utf8))
+    let count = waiting.withLock { $0.count }
+    #expect(count == 1)
+  }
+
   /// The kernel gives an append the end that it knows, which is the one before the news.
   @Test func whatIsAppendedComesAfterWhatOthersHaveAppended() throws {
     let pair = try Pair()

@@ -17,6 +17,7 @@ final class MountFixture {
   /// The member's folder in the mount.
   let emma: FilePath
   private let folder: FilePath
+  private let created: CreatedVault
   private let vault: Vault
   private(set) var mount: Mount?
 
@@ -33,7 +34,7 @@ final class MountFixture {
     let device = NewDevice(
       personName: "Adult A", deviceName: "test", deviceKind: "laptop", passwordCost: .floor,
       recoveryCost: .floor)
-    let created = try Vault.create(
+    created = try Vault.create(
       in: folder, stateRoot: stateRoot, device: device,
       password: SecretBytes(copying: Array("for this test only".utf8)))
     vault = try Vault.open(folder: folder, stateRoot: stateRoot, key: created.unlockKey)
@@ -49,6 +50,20 @@ final class MountFixture {
     let tree = FileTree(vault: vault, options: FileTreeOptions(uid: getuid(), gid: getgid()))
     mount = try Mount.start(
       tree: tree, at: mountpoint, vault: folder, stateFolder: stateFolder, options: options)
+  }
+
+  /// Has another process write to a file of the member that is committed, and commit that.
+  func writeElsewhere(_ bytes: [UInt8], at offset: UInt64, to name: String) throws {
+    let vault = try Vault.open(folder: folder, stateRoot: stateRoot, key: created.unlockKey)
+    let tree = FileTree(vault: vault, options: FileTreeOptions(uid: getuid(), gid: getgid()))
+    let emma = try tree.lookup(FileTree.root, FileTree.name(Array("Emma".utf8)))
+    let file = try tree.lookup(emma.inode, FileTree.name(Array(name.utf8)))
+    let handle = try tree.open(file.inode, [.write])
+    try bytes.withUnsafeBytes { try handle.write(at: offset, $0) }
+    try handle.flush()
+    handle.release()
+    try tree.commitNow()
+    try vault.close()
   }
 
   /// Unmounts and returns why the mount ended; nil when there is none.

@@ -3,6 +3,7 @@ import Glibc
 import Synchronization
 import SystemPackage
 import Testing
+import VaultFiles
 
 import class Foundation.Thread
 
@@ -107,6 +108,29 @@ struct MountTests {
     try fixture.end()
     try fixture.start()
     #expect(try POSIX.read(path)[4999...5001] == [7, 9, 7])
+  }
+
+  /// The kernel writes what a program has changed in a mapping when it pleases: others may have written the file by then.
+  @Test func aMappingIsWrittenBeforeItsFileShowsWhatOthersWrote() throws {
+    let fixture = try MountFixture()
+    let path = fixture.emma.appending("mapped")
+    try POSIX.write(path, [UInt8](repeating: 7, count: 8192))
+    let tree = try #require(fixture.mount).service.tree
+    try tree.commitNow()
+    let descriptor = try POSIX.call(open(path.string, O_RDWR | O_CLOEXEC))
+    let memory = mmap(nil, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+    close(descriptor)
+    let bytes = try #require(memory).assumingMemoryBound(to: UInt8.self)
+    bytes[0] = 9
+    try fixture.writeElsewhere([8], at: 5000, to: "mapped")
+    tree.refresh()
+    try POSIX.call(msync(memory, 8192, MS_SYNC))
+    munmap(memory, 8192)
+    try fixture.end()
+    try fixture.start()
+    let found = try POSIX.read(path)
+    #expect(found.first == 9)
+    #expect(found.dropFirst().allSatisfy { $0 == 7 })
   }
 
   @Test func namesNeedNotBeText() throws {

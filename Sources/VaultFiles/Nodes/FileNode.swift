@@ -49,6 +49,9 @@ final class FileNode: Node {
   var isToldUnsealed = false
   /// Whether a cache above the tree may hold some of the content; there since it was first opened.
   var cacheMark: CacheMark?
+  /// Whether a program may have it mapped and change it there: somebody has opened it for reading and writing since it was open
+  /// last.
+  var mayBeMapped = false
   /// A failure that nobody was told of yet.
   var pendingError: FileError?
 

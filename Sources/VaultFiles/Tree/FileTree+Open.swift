@@ -93,6 +93,7 @@ extension FileTree {
         resources: resources)
     let mark = file.cacheMark ?? CacheMark()
     (file.draft, file.cacheMark) = (draft, mark)
+    if flags.isSuperset(of: [.read, .write]) { file.mayBeMapped = true }
     return FileHandle(tree: self, file: file, draft: draft, cacheMark: mark, flags: flags)
   }
 
@@ -130,7 +131,9 @@ extension FileTree {
         let file = tree[file]
         guard isLast || file.openCount > 1 else { return false }
         file.openCount -= 1
-        guard file.openCount == 0, !isKept else { return true }
+        guard file.openCount == 0 else { return true }
+        file.mayBeMapped = false
+        if isKept { return true }
         // A file without a name has its content nowhere else, and who still refers to it may open it again.
         if !file.links.isEmpty {
           budget.remove(draft)

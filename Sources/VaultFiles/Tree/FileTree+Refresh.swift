@@ -121,10 +121,29 @@ extension FileTree {
       changes.read.formUnion(waiting)
       waiting = withTree { tree in tree.show(news, in: tree[shown.view], &changes) }
     }
-    for new in changes.contents where takeOver(new) {
+    for new in changes.contents where !takesOverLater(new) && takeOver(new) {
       changes.invalidations.append(.content(withTree { $0[new.file].inode }))
     }
     invalidate(changes.invalidations)
+  }
+
+  /// Has a cache above write first what programs have changed in mappings of the file, of which nothing is known here: a file
+  /// that had taken over what others made of it would have these pages written over that. What comes of it is a change like
+  /// any other, so ours stays and the commit keeps theirs.
+  ///
+  /// - Returns: False where the file can have no such mapping, or nothing is cached above: it may take over at once.
+  private func takesOverLater(_ new: NewContent) -> Bool {
+    guard let writeBack = writeBackHandler.withLock({ $0 }) else { return false }
+    let inode: Inode? = withTree { tree in
+      let file = tree[new.file]
+      return file.mayBeMapped ? file.inode : nil
+    }
+    guard let inode else { return false }
+    writeBack(inode) { [weak self] in
+      guard let self else { return }
+      if takeOver(new) { invalidate([.content(inode)]) }
+    }
+    return true
   }
 
   /// Has a file in use show what others made of it, unless it was changed here: whoever writes has the draft's lock.
@@ -144,6 +163,17 @@ extension FileTree {
   /// and has to return at once: a request may wait for it.
   package func setInvalidationHandler(_ handler: @escaping @Sendable (Invalidation) -> Void) {
     invalidationHandler.withLock { $0 = handler }
+  }
+
+  /// Has a cache above write what was changed in mappings of a file, then calls `done`; never, where the cache is gone.
+  package typealias WriteBack =
+    @Sendable (_ inode: Inode, _ done: @escaping @Sendable () -> Void) -> Void
+
+  /// Has `handler` called before a file that somebody may have mapped takes over what others made of it. It is called with locks
+  /// held that the file's writes and commits need: it has to return at once, and to call `done` on a thread for which nobody
+  /// waits.
+  package func setWriteBackHandler(_ handler: @escaping WriteBack) {
+    writeBackHandler.withLock { $0 = handler }
   }
 }
 
@@ -200,8 +230,8 @@ extension TreeState {
     else {
       return false
     }
-    guard file.draft == nil || file.draft === new.draft else {
-      // It was closed and opened again: the next look finds it.
+    guard nodes[file.inode] === file, file.draft == nil || file.draft === new.draft else {
+      // It was closed, and forgotten or opened again: the next look finds it.
       file.view.unread.formUnion(file.links.map(\.record))
       return false
     }

@@ -32,6 +32,7 @@ package final class FileTree: Sendable {
   let committer: Committer
   let thinner = Committer()
   let invalidationHandler = Guarded<(@Sendable (Invalidation) -> Void)?>(nil)
+  let writeBackHandler = Guarded<WriteBack?>(nil)
   let unsavedHandler = Guarded<(@Sendable ([Unsaved]) -> Void)?>(nil)
   /// What looks at what others have written could not do, and the log says already.
   let lookTrouble = Guarded<[LookTrouble: String]>([:])

@@ -13,6 +13,8 @@ final class Invalidator: Sendable {
   private let session: FuseSession
   private let log: BackgroundLog
   private let queue = DispatchQueue(label: "kinvault.invalidator")
+  // Its own: what is to be dropped does not wait for what is written.
+  private let writeBacks = DispatchQueue(label: "kinvault.write-back")
   private let isClosed = Atomic<Bool>(false)
 
   init(session: FuseSession, log: BackgroundLog) {
@@ -27,8 +29,28 @@ final class Invalidator: Sendable {
     }
   }
 
+  /// Has the kernel write what programs have changed in mappings of a file, and drop what it has of the content; then calls
+  /// `done`, on a queue of its own. Returns at once. After `close` nothing comes of it.
+  ///
+  /// Dropping does both: the kernel sends each page that was changed as a write, and waits for the answer.
+  func writeBack(_ inode: Inode, then done: @escaping @Sendable () -> Void) {
+    writeBacks.async { [self] in
+      guard !isClosed.load(ordering: .acquiring) else { return }
+      tell(.content(inode))
+      done()
+    }
+  }
+
   /// Drops what has not been told yet. What is under way may still wait for the kernel.
   func close() { isClosed.store(true, ordering: .releasing) }
+
+  /// The same, and returns when nothing is under way. For that the kernel may need requests answered: to be called while they
+  /// are.
+  func finish() {
+    close()
+    writeBacks.sync {}
+    queue.sync {}
+  }
 
   /// The kernel answers `ENOENT` when it knows nothing of the inode or name, which is as good.
   private func tell(_ invalidation: Invalidation) {

@@ -95,12 +95,15 @@ package final class Mount: Sendable {
     self.invalidator = invalidator
     InterruptSignal.prepare()
     service.tree.setInvalidationHandler { invalidator.add($0) }
+    service.tree.setWriteBackHandler { invalidator.writeBack($0, then: $1) }
     service.tree.start()
     commitSocket = Self.commitSocket(of: service.tree, registration)
     Self.reportUnsaved(of: service.tree, to: registration)
     loop = MountThread {
       InterruptSignal.unblock()
       let status = session.loop()
+      // The kernel may wait for an answer before it has done what it is told, and nobody gives one any more.
+      invalidator.close()
       if status != 0 { log.failed(.serving, kind: ErrorKind("kernel", number: status)) }
     }
   }
@@ -163,6 +166,7 @@ package final class Mount: Sendable {
       // Somebody uses it: programs get errors from here on.
       service.tree.log.note("mount ends while it is in use", ["kind": LogValue(ErrorKind(error))])
       WriteBack.run(point.path)
+      invalidator.finish()
       session.exit()
       interruptLoop()
     }
@@ -191,7 +195,6 @@ package final class Mount: Sendable {
     loop.join()
     var isWhole = false
     defer {
-      invalidator.close()
       session.unmount()
       point.cleanUp()
       closing(isWhole)
