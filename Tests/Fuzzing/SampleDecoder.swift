@@ -112,7 +112,8 @@ package struct SampleDecoder: Sendable {
                 RedoEdit.Seen(
                   name: try fileName("old"),
                   file: SeenFile(changed: HybridTime(rawValue: 7), content: .inline([1])))
-              ])
+              ],
+              seenPlace: RecordPlace(parent: .root, title: try fileName("Checkup")))
           ],
           objects: [RedoRecord.Object(digest: random.id(), kind: .chunk, file: [1, 2])],
           folder: 12),

@@ -380,6 +380,64 @@ import VaultModel
     #expect(try pair.mounted.differencesFromFresh() == [])
   }
 
+  /// The one note among the conflicts, which says a name that lost.
+  private func expectNote(of name: String, in tree: FileTree) throws {
+    let top = "Emma/\(ConflictMark.folderTitle)"
+    let copies = try tree.list(top)
+    #expect(copies.count == 1)
+    let copy = try #require(copies.first)
+    #expect(copy.hasPrefix("\(name) - offline conflict "))
+    #expect(try tree.list("\(top)/\(copy)") == ["record.md"])
+    #expect(try tree.text("\(top)/\(copy)/record.md").contains("\n\(name)\n"))
+  }
+
+  @Test(arguments: [false, true])
+  func theNameThatOthersHaveGivenARenamedFolderIsKept(showsNewsFirst: Bool) throws {
+    let pair = try Pair()
+    try pair.tree.rename("Emma/visit", "Emma/first")
+    try pair.tree.rename("Emma/first", "Emma/mine")
+    try pair.other.rename("Emma/visit", "Emma/theirs")
+    try pair.other.commitNow()
+    if showsNewsFirst { pair.tree.refresh() }
+    try pair.tree.commitNow()
+    pair.tree.refresh()
+    #expect(try pair.tree.list("Emma") == ["Offline Sync Conflicts", "mine"])
+    try expectNote(of: "theirs", in: pair.tree)
+    #expect(try pair.mounted.differencesFromFresh() == [])
+    // What somebody sees they replace knowingly.
+    pair.other.refresh()
+    try pair.other.rename("Emma/mine", "Emma/theirs after all")
+    try pair.other.commitNow()
+    #expect(try pair.other.list("Emma") == ["Offline Sync Conflicts", "theirs after all"])
+    try expectNote(of: "theirs", in: pair.other)
+  }
+
+  @Test func theNameThatOthersHaveGivenARemovedFolderIsKept() throws {
+    let pair = try Pair()
+    try pair.tree.unlink("Emma/visit/file")
+    try pair.tree.commitNow()
+    pair.other.refresh()
+    try pair.tree.rmdir("Emma/visit")
+    try pair.other.rename("Emma/visit", "Emma/theirs")
+    try pair.other.commitNow()
+    try pair.tree.commitNow()
+    pair.tree.refresh()
+    #expect(try pair.tree.list("Emma") == ["Offline Sync Conflicts"])
+    try expectNote(of: "theirs", in: pair.tree)
+    #expect(try pair.mounted.differencesFromFresh() == [])
+  }
+
+  @Test func theNameThatOthersHaveGivenAFolderIsKeptAfterACrash() throws {
+    let pair = try Pair()
+    try pair.tree.rename("Emma/visit", "Emma/mine")
+    try pair.tree.syncDirectory(pair.tree.find("Emma"))
+    try pair.other.rename("Emma/visit", "Emma/theirs")
+    try pair.other.commitNow()
+    try pair.mounted.crash()
+    #expect(try pair.tree.list("Emma") == ["Offline Sync Conflicts", "mine"])
+    try expectNote(of: "theirs", in: pair.tree)
+  }
+
   private static let tag = Array("user.tag".utf8)
 
   /// As a program does that has the file open.

@@ -56,8 +56,8 @@ extension CommitWriter {
   }
 
   /// What an edit has vanish, and its author has not seen, whole, as where two devices meet later: what they save into a record
-  /// that others have deleted; what others have put into one that was empty when it was deleted; and what they have deleted in
-  /// one that is moved. Nil also for what cannot be read, of which nothing can be kept.
+  /// that others have deleted; what others have put into one that was empty when it was deleted; what they have deleted in
+  /// one that is moved; and the name that they have given it. Nil also for what cannot be read, of which nothing can be kept.
   ///
   /// - Parameter revision: What the edit makes of `base`, not stored yet.
   private func whatVanishes(
@@ -68,8 +68,10 @@ extension CommitWriter {
       case (true, true) where edit.place == nil:
         return try saved(by: edit, in: revision, over: base)
       case (false, true) where edit.isOfView:
-        return try member.items(of: revision).isEmpty
-          ? nil : RevisionJoin(member: member).whole(base)
+        let join = RevisionJoin(member: member)
+        if try !member.items(of: revision).isEmpty { return try join.whole(base) }
+        return try unseenPlace(by: edit, in: base) == nil ? nil : join.whole(base)
+      case (false, false): return try unseenPlace(by: edit, in: base)
       case (true, false) where edit.isOfView: return try deleted(before: edit, in: revision)
       default: return nil
       }
@@ -79,6 +81,30 @@ extension CommitWriter {
       default: throw error
       }
     }
+  }
+
+  /// A note of the name that another device has given the record since the author of the edit looked, as a join leaves one; nil
+  /// where there is no such name, or a copy of what lost has it.
+  private func unseenPlace(
+    by edit: RecordEdit, in base: RevisionJoin.Named
+  ) throws(VaultError) -> ConflictCopy? {
+    let old = base.revision.place
+    guard let place = edit.place, place != old, let entry = entry(edit.record) else { return nil }
+    let seen = edit.isNew ? nil : edit.seenPlace ?? old
+    // Of records that stand in one another one shows in the member itself.
+    let shown = RecordPlace(parent: entry.parent, title: entry.title, isDeleted: entry.isDeleted)
+    if seen == old || seen == shown { return nil }
+    let join = RevisionJoin(member: member)
+    if join.isAsKept(.place(old), in: base.revision) { return nil }
+    let origin = try join.origin(of: .place(old), in: base)
+    let time = base.revision.placeTime
+    // Of two programs on one machine the later one wins, as on any disk.
+    if origin.device == context.device.id, origin.time == time { return nil }
+    let mark = ConflictMark(record: edit.record, device: origin.device, time: time)
+    if lost.contains(where: { $0.mark == mark }) { return nil }
+    var copy = ConflictCopy(mark: mark, title: old.title, items: [])
+    copy.addNoteOfPlace(in: member.id)
+    return copy
   }
 
   private func saved(

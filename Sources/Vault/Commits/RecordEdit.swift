@@ -9,6 +9,9 @@ package struct RecordEdit: Sendable {
   package var isNew: Bool
   /// Where the record now is and what it is called; nil when that stays.
   package var place: RecordPlace?
+  /// Where the record was and what it was called as the author of the edit saw it, where `place` is there: where another device
+  /// has put it since, and what it has called it, is kept as a conflict. Nil where that is replaced without a look.
+  package var seenPlace: RecordPlace?
   /// Mode, owner, times and extended attributes; nil when they stay.
   package var attributes: RecordAttributes?
   /// When names in it changed, where its other attributes stay. Another device that changes the attributes after that, and

@@ -132,7 +132,7 @@ struct RevisionJoin {
   ///
   /// The mark alone says nothing: it stands in an attribute, which anybody can set, and whoever may write can give a file any
   /// id. So a mark counts only in what is no older than it: else a time to come would silence what is saved until then.
-  private func isAsKept(_ part: Join.Loser.Part, in revision: RecordRevision) -> Bool {
+  func isAsKept(_ part: Join.Loser.Part, in revision: RecordRevision) -> Bool {
     guard let own = ConflictMark(revision.attributes.xattrs), own.time <= revision.time else {
       return false
     }

@@ -10,7 +10,8 @@ extension RedoEdit {
         return item
       },
       removed: edit.items.filter { $0.value == nil }.map(\.key).sorted(),
-      seen: edit.seen.map { Seen(name: $0.key, file: $0.value) }.sorted { $0.name < $1.name })
+      seen: edit.seen.map { Seen(name: $0.key, file: $0.value) }.sorted { $0.name < $1.name },
+      seenPlace: edit.seenPlace)
     modified = edit.modified?.time
   }
 }
@@ -23,6 +24,7 @@ extension RecordEdit {
       items[item.name] = item
       unchangedFiles[item.name] = item.fileTime
     }
+    seenPlace = edit.seenPlace
     modified = edit.modified.map { Touch(time: $0) }
     hasAllNames = true
     isOfView = true

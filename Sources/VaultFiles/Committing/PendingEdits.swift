@@ -48,6 +48,7 @@ extension MemberView {
       edit.hasAllNames = true
       edit.isOfView = true
       if change.place || change.isNew { edit.place = node.place }
+      edit.seenPlace = change.seenPlace
       var later = PendingRecord()
       for (name, isCommitted) in change.items {
         switch slot(name, in: record) {

@@ -6,6 +6,8 @@ struct PendingRecord {
   /// No commit has named the record.
   var isNew = false
   var place = false
+  /// Where it stood as it showed before that was changed here; nil of one that no commit had named then.
+  var seenPlace: RecordPlace?
   var attributes = false
   /// The time of the directory alone.
   var time: TouchedTime?
@@ -28,6 +30,7 @@ struct PendingRecord {
   mutating func join(earlier: PendingRecord) {
     isNew = isNew || earlier.isNew
     place = place || earlier.place
+    seenPlace = earlier.isNew ? nil : earlier.seenPlace ?? seenPlace
     attributes = attributes || earlier.attributes
     time = earlier.time ?? time
     items.merge(earlier.items) { _, earlier in earlier }
@@ -193,8 +196,12 @@ final class MemberView {
     }
   }
 
+  /// Notes that a record is about to be renamed, moved or removed. To be called *before* the change.
   func willChange(placeOf directory: DirectoryNode) {
+    let change = pending[directory.record] ?? PendingRecord()
+    if change.place || change.isNew { return }
     pending[directory.record, default: PendingRecord()].place = true
+    pending[directory.record]?.seenPlace = directory.place
   }
 
   func isPending(_ record: RecordID) -> Bool {

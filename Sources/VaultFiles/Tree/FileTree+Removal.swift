@@ -59,14 +59,14 @@ extension TreeState {
     _ = records(in: node)
     guard node.isEmpty else { throw .failed(.notEmpty) }
     let view = node.view
-    node.isRemoved = true
-    node.changed = .now
-    directory.forgetRecord(named: name)
     if view.pending[node.record]?.isNew == true, view.inFlight[node.record] == nil {
       view.pending[node.record] = nil  // nobody ever heard of it
     } else {
       view.willChange(placeOf: node)
     }
+    node.isRemoved = true
+    node.changed = .now
+    directory.forgetRecord(named: name)
     view.touched[node.record] = nil
     touch(directory)
     collapse(node)

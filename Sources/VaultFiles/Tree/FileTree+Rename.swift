@@ -156,9 +156,9 @@ extension TreeState {
       _ = (records(in: from), records(in: to))
       from.forgetRecord(named: name)
       to.records?[newName] = directory.record
+      view.willChange(placeOf: directory)
       directory.parent = to.record
       directory.title = newName
-      view.willChange(placeOf: directory)
     }
     node.changed = .now
     touch(from)
@@ -196,9 +196,9 @@ extension TreeState {
       setSlot(.node(file), name, in: directory)
     } else if let moved = node as? DirectoryNode {
       directory.records?[name] = moved.record
+      view.willChange(placeOf: moved)
       moved.parent = directory.record
       moved.title = name
-      view.willChange(placeOf: moved)
     }
     node.changed = .now
   }
@@ -212,9 +212,9 @@ extension TreeState {
 
   fileprivate mutating func retitle(_ view: MemberView, _ title: FileName) {
     guard let root = directory(.root, of: view) else { return }
+    view.willChange(placeOf: root)
     root.title = title
     root.changed = .now
-    view.willChange(placeOf: root)
     committer.noteChange()
   }
 }

@@ -15,6 +15,8 @@ package struct RedoEdit: Equatable, Sendable {
   package var removed: [FileName]
   /// What the author of the edit saw under the names, sorted by name.
   package var seen: [Seen]
+  /// Where the author of the edit saw the record, where `place` is there; nil where what is there is replaced without a look.
+  package var seenPlace: RecordPlace?
 
   package struct Seen: Equatable, Sendable {
     package var name: FileName
@@ -29,7 +31,7 @@ package struct RedoEdit: Equatable, Sendable {
   package init(
     record: RecordID, isNew: Bool = false, place: RecordPlace? = nil,
     attributes: RecordAttributes? = nil, items: [Item] = [], removed: [FileName] = [],
-    seen: [Seen] = []
+    seen: [Seen] = [], seenPlace: RecordPlace? = nil
   ) {
     self.record = record
     self.isNew = isNew
@@ -38,6 +40,7 @@ package struct RedoEdit: Equatable, Sendable {
     self.items = items
     self.removed = removed
     self.seen = seen
+    self.seenPlace = seenPlace
   }
 }
 
@@ -56,6 +59,7 @@ extension RedoEdit {
       case .bytes(6): edit.removed.append(try reader.fileName("removed item"))
       case .bytes(7): edit.seen.append(try .decode(reader.message("seen item")))
       case .bytes(8): edit.modified = try .decode(reader.message("modified"))
+      case .bytes(9): edit.seenPlace = try .decode(reader.message("seen place"))
       default: _ = try reader.skip(tag)
       }
     }
@@ -76,6 +80,7 @@ extension RedoEdit {
     for name in removed { writer.fileName(6, name) }
     for item in seen { writer.message(7, item.encode) }
     modified?.encode(8, to: &writer)
+    if let seenPlace { writer.message(9, seenPlace.encode) }
   }
 }
 

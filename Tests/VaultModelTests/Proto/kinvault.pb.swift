@@ -1447,6 +1447,16 @@ package nonisolated struct Kinvault_V2_RedoEdit: Sendable {
   /// Clears the value of `modified`. Subsequent reads from it will return its default value.
   package mutating func clearModified() {self._modified = nil}
 
+  /// what the author saw, where place is there; absent: whatever is there is replaced
+  package var seenPlace: Kinvault_V2_RedoPlace {
+    get {_seenPlace ?? Kinvault_V2_RedoPlace()}
+    set {_seenPlace = newValue}
+  }
+  /// Returns true if `seenPlace` has been explicitly set.
+  package var hasSeenPlace: Bool {self._seenPlace != nil}
+  /// Clears the value of `seenPlace`. Subsequent reads from it will return its default value.
+  package mutating func clearSeenPlace() {self._seenPlace = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -1454,6 +1464,7 @@ package nonisolated struct Kinvault_V2_RedoEdit: Sendable {
   fileprivate var _place: Kinvault_V2_RedoPlace? = nil
   fileprivate var _attributes: Kinvault_V2_RedoAttributes? = nil
   fileprivate var _modified: Kinvault_V2_Timestamp? = nil
+  fileprivate var _seenPlace: Kinvault_V2_RedoPlace? = nil
 }
 
 package nonisolated struct Kinvault_V2_RedoPlace: Sendable {
@@ -4089,7 +4100,7 @@ nonisolated extension Kinvault_V2_RedoObject: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Kinvault_V2_RedoEdit: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RedoEdit"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}record\0\u{1}new\0\u{1}place\0\u{1}attributes\0\u{1}items\0\u{1}removed\0\u{1}seen\0\u{1}modified\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}record\0\u{1}new\0\u{1}place\0\u{1}attributes\0\u{1}items\0\u{1}removed\0\u{1}seen\0\u{1}modified\0\u{3}seen_place\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4105,6 +4116,7 @@ nonisolated extension Kinvault_V2_RedoEdit: SwiftProtobuf.Message, SwiftProtobuf
       case 6: try { try decoder.decodeRepeatedBytesField(value: &self.removed) }()
       case 7: try { try decoder.decodeRepeatedMessageField(value: &self.seen) }()
       case 8: try { try decoder.decodeSingularMessageField(value: &self._modified) }()
+      case 9: try { try decoder.decodeSingularMessageField(value: &self._seenPlace) }()
       default: break
       }
     }
@@ -4139,6 +4151,9 @@ nonisolated extension Kinvault_V2_RedoEdit: SwiftProtobuf.Message, SwiftProtobuf
     try { if let v = self._modified {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
     } }()
+    try { if let v = self._seenPlace {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4151,6 +4166,7 @@ nonisolated extension Kinvault_V2_RedoEdit: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.removed != rhs.removed {return false}
     if lhs.seen != rhs.seen {return false}
     if lhs._modified != rhs._modified {return false}
+    if lhs._seenPlace != rhs._seenPlace {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
