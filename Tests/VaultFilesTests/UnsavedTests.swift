@@ -64,6 +64,25 @@ import struct SystemPackage.FilePath
     #expect(!events.contains { $0.action == "damage" })
   }
 
+  /// Who comes while a commit is under way shares the next one with all others who come meanwhile.
+  @Test func whoeverSyncsALostFileAtOnceIsTold() throws {
+    let mounted = try vaultWithALostFile()
+    let handle = try mounted.tree.open("Emma/lost")
+    let told = Told()
+    let workers = handle.member.saving.writing.withLock { _ in
+      let workers = (0..<3).map { _ in
+        Worker {
+          do { try handle.sync() } catch { told.add(1) }
+        }
+      }
+      usleep(200_000)
+      return workers
+    }
+    for worker in workers { worker.join() }
+    handle.release()
+    #expect(told.counts == [1, 1, 1])
+  }
+
   @Test func theNextWriteIsToldOnceAndANewContentIsSaved() throws {
     let mounted = try vaultWithALostFile()
     let tree = mounted.tree

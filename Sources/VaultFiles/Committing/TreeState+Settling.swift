@@ -31,6 +31,7 @@ extension TreeState {
         guard let item, let stored, let file = view.files[item.file] else { continue }
         if file.content == item.content {
           file.noteCommitted()
+          file.commitError = nil
           // An earlier attempt failed, of which nobody has heard yet: nothing of it is true any more.
           if file.draftChanges == nil { file.pendingError = nil }
         }
@@ -81,6 +82,8 @@ extension TreeState {
           failures[.member] ?? failures[.record(edit.record)] ?? failures[.file(edit.record, name)]
         if let error, let file = view.files[item.file], file.openCount > 0 {
           file.pendingError = error
+          file.commitError = error
+          file.failedCommitCount += 1
         }
       }
     }

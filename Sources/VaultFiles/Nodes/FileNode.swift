@@ -54,6 +54,10 @@ final class FileNode: Node {
   var mayBeMapped = false
   /// A failure that nobody was told of yet.
   var pendingError: FileError?
+  /// How many commits could not save it so far.
+  var failedCommitCount = 0
+  /// Why the last commit could not; nil once one has.
+  var commitError: FileError?
 
   /// A file as it is stored.
   init(inode: Inode, view: MemberView, item: Item, in record: RecordID) {

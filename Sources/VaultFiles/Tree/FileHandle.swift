@@ -122,12 +122,19 @@ package final class FileHandle: Sendable {
   /// Returns when the file's content and attributes are on disk.
   package func sync() throws(FileError) {
     try publish()
-    let isClean = tree.withTree { tree in
+    let (isClean, failedCommitCount) = tree.withTree { tree in
       let file = tree[file]
-      return file.links.allSatisfy { !file.view.isPending($0.record) }
+      let isClean = file.links.allSatisfy { !file.view.isPending($0.record) }
+      return (isClean, file.failedCommitCount)
     }
     if !isClean { try tree.makeDurable(member) }
-    try throwPendingError()
+    let error = tree.withTree { tree in
+      let file = tree[file]
+      let pending = file.takePendingError()
+      // All who have waited for one commit are told.
+      return file.failedCommitCount > failedCommitCount ? file.commitError : pending
+    }
+    if let error { throw error }
   }
 
   /// Nobody goes on writing what cannot be saved without having heard of it.
