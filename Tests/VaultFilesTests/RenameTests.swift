@@ -78,6 +78,48 @@ import VaultModel
     #expect(throws: FileError.notFound) { try tree.rename("Emma/none", "Emma/some") }
   }
 
+  /// Format.md, "Limits": a writer makes no record deeper than 1,000.
+  @Test func nothingInAFolderComesToStandTooDeep() throws {
+    let mounted = try mounted()
+    let tree = mounted.tree
+    var chains: [[Inode]] = []
+    for top in ["deep", "other"] {
+      var chain = [try tree.makeDirectory(tree.find("Emma"), tree.name(top), mode: 0o755).inode]
+      for _ in 1..<600 {
+        chain.append(
+          try tree.makeDirectory(chain[chain.count - 1], tree.name("x"), mode: 0o755).inode)
+      }
+      chains.append(chain)
+    }
+    let (emma, name, moved) = (try tree.find("Emma"), try tree.name("other"), try tree.name("y"))
+    // The root of the member, 400 of one chain, 600 of the other.
+    #expect(throws: FileError.invalidArgument) {
+      try tree.rename(emma, name, to: chains[0][399], moved, mode: .replace)
+    }
+    try tree.rename(emma, name, to: chains[0][398], moved, mode: .replace)
+    #expect(throws: FileError.nameTooLong) {
+      _ = try tree.makeDirectory(chains[1][599], name, mode: 0o755)
+    }
+    try tree.rename(chains[0][398], moved, to: chains[0][398], name, mode: .replace)
+    try tree.rename(chains[0][398], name, to: emma, name, mode: .replace)
+    #expect(try tree.list("Emma") == ["a", "b", "deep", "other"])
+  }
+
+  @Test func exchangedFilesHaveTheTypesOfTheirNewNames() throws {
+    let mounted = try mounted()
+    let tree = mounted.tree
+    try tree.write("Emma/photo.jpg", "a text after all")
+    try tree.write("Emma/note.txt", "a photo after all")
+    try tree.rename("Emma/photo.jpg", "Emma/note.txt", .exchange)
+    try tree.commitNow()
+    let member = try #require(mounted.vault.members.first { $0.name.string == "Emma" })
+    let root = try #require(member.entry(.root))
+    let types = try member.items(of: member.revision(root.revision)).map {
+      "\($0.name.string) \($0.mediaType)"
+    }
+    #expect(types.sorted() == ["note.txt text/plain", "photo.jpg image/jpeg"])
+  }
+
   @Test func aRenamedFileHasItsContentAfterACrash() throws {
     let mounted = try mounted()
     let tree = mounted.tree

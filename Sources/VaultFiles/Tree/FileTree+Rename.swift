@@ -9,7 +9,7 @@ extension FileTree {
   ///
   /// - Throws: `crossDevice` between members, and between the top and a member: copy instead. `alreadyExists` for
   ///   `.noReplace`; `notFound`, `notEmpty`, `isDirectory`, `notDirectory`, `accessDenied`, `readOnly`;
-  ///   `invalidArgument` for moving a directory into itself.
+  ///   `invalidArgument` for moving a directory into itself, or where it or what is in it would stand too deep.
   package func rename(
     _ parent: Inode, _ name: FileName, to newParent: Inode, _ newName: FileName, mode: RenameMode
   ) throws(FileError) {
@@ -122,17 +122,18 @@ extension TreeState {
     }
   }
 
-  /// A directory must not come to stand in itself, nor too deep.
+  /// A directory must not come to stand in itself, nor it or what is in it too deep.
   private func checkPlace(
     of directory: DirectoryNode, in target: DirectoryNode
   ) throws(TreeObstacle) {
-    var depth = 0
-    var current: RecordID? = target.record
-    while let record = current {
-      guard record != directory.record else { throw .failed(.invalidArgument) }
-      depth += 1
-      guard depth < FileTree.depthLimit else { throw .failed(.invalidArgument) }
-      current = directory.view.place(of: record)?.parent
+    let view = directory.view
+    let above = view.recordsAbove(target.record)
+    let room = FileTree.depthLimit - above.count
+    guard !above.contains(directory.record), room > 0 else { throw .failed(.invalidArgument) }
+    // What goes no deeper than it is may stay as deep as it is.
+    if let parent = directory.parent, above.count <= view.recordsAbove(parent).count { return }
+    guard view.levelCount(from: directory.record, atMost: room + 1) <= room else {
+      throw .failed(.invalidArgument)
     }
   }
 
@@ -194,6 +195,7 @@ extension TreeState {
       view.willChange(item: name, of: directory.record, exists: false)
       file.links.append(Link(record: directory.record, name: name))
       setSlot(.node(file), name, in: directory)
+      file.mediaType = MediaType.of(name, mode: file.mode)
     } else if let moved = node as? DirectoryNode {
       directory.records?[name] = moved.record
       view.willChange(placeOf: moved)
@@ -216,5 +218,44 @@ extension TreeState {
     root.title = title
     root.changed = .now
     committer.noteChange()
+  }
+}
+
+extension MemberView {
+  /// A record and those that it stands in, from below; no more than may stand in one another.
+  fileprivate func recordsAbove(_ record: RecordID) -> [RecordID] {
+    var found: [RecordID] = []
+    var current: RecordID? = record
+    while let record = current, found.count < FileTree.depthLimit {
+      found.append(record)
+      current = place(of: record)?.parent
+    }
+    return found
+  }
+
+  /// How many records stand in one another from this one down, counted up to `limit`. It looks at every record below.
+  fileprivate func levelCount(from top: RecordID, atMost limit: Int) -> Int {
+    var moved: [RecordID: [RecordID]] = [:]
+    for record in Set(pending.keys).union(inFlight.keys) where isPlacePending(record) {
+      guard let node = directories[record], !node.isRemoved, let parent = node.parent else {
+        continue
+      }
+      moved[parent, default: []].append(record)
+    }
+    var count = 0
+    var level = [top]
+    var seen: Set<RecordID> = [top]
+    while !level.isEmpty, count < limit {
+      count += 1
+      var below: [RecordID] = []
+      for record in level {
+        member.visitChildren(of: record) { child in
+          if !isPlacePending(child.record) { below.append(child.record) }
+        }
+        below += moved[record] ?? []
+      }
+      level = below.filter { seen.insert($0).inserted }
+    }
+    return count
   }
 }
