@@ -115,6 +115,33 @@ import VaultModel
     #expect(try mounted.tree.stat("Emma").linkCount == 4)
   }
 
+  /// Whoever hears of an error takes no entry, and would not give back the references that are counted for them.
+  @Test func anErrorBehindEntriesComesWithTheNextReading() throws {
+    let mounted = try MountedVault()
+    let tree = mounted.tree
+    for folder in ["Emma", "Emma/visit"] { try tree.mkdir(folder) }
+    for name in ["one", "two"] { try tree.write("Emma/visit/\(name)", name) }
+    let visit = try tree.find("Emma/visit")
+    let handle = try tree.openDirectory(visit)
+    var taken: [String] = []
+    try handle.readWithAttributes(from: 0) { entry, _ in
+      taken.append(String(decoding: entry.name, as: UTF8.self))
+      if taken.last == "one" { closeForAll(visit, in: tree) }
+      return true
+    }
+    #expect(taken == [".", "..", "one"])
+    #expect(throws: FileError.accessDenied) {
+      try handle.readWithAttributes(from: 3) { _, _ in true }
+    }
+    handle.release()
+  }
+
+  private func closeForAll(_ inode: Inode, in tree: FileTree) {
+    #expect(throws: Never.self) {
+      _ = try tree.setAttributes(inode, AttributeChange(mode: 0), through: nil)
+    }
+  }
+
   @Test func readingWithAttributesCountsReferences() throws {
     let mounted = try MountedVault()
     let tree = mounted.tree

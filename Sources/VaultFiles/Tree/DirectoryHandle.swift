@@ -40,28 +40,33 @@ package final class DirectoryHandle: Sendable {
   }
 
   /// The same with attributes. Counts one reference of the kernel for each entry that `body` took, except `.` and `..`.
-  /// What was removed since the snapshot is left out.
+  /// What was removed since the snapshot is left out. An error behind an entry that was taken ends the reading there, since
+  /// whoever hears of an error takes none of them; reading on from there throws it.
   package func readWithAttributes(
     from cookie: UInt64, _ body: (DirectoryEntry, Attributes) -> Bool
   ) throws(FileError) {
     let listing = try snapshot(from: cookie)
+    var hasTaken = false
     for position in try listing.positions(from: cookie) {
       let entry = entry(position, listing)
       guard position >= 2 else {
         guard body(entry, try tree.attributes(entry.inode)) else { return }
+        hasTaken = true
         continue
       }
       let attributes: Attributes
       do {
         attributes = try tree.lookup(inode, listing.names[position - 2].name)
       } catch {
-        guard error == .notFound else { throw error }
-        continue
+        if error == .notFound { continue }
+        if hasTaken { return }
+        throw error
       }
       let found = DirectoryEntry(
         name: entry.name, inode: attributes.inode, type: attributes.type,
         nextCookie: entry.nextCookie)
       guard body(found, attributes) else { return tree.forget(attributes.inode, 1) }
+      hasTaken = true
     }
   }
 
