@@ -310,6 +310,39 @@ struct HostileServerTests {
     #expect(error({ try webDAV(server).put("a", [1, 2, 3], condition) }) == expected)
   }
 
+  /// Some are answered so of what was not done: a lock on the folder (Apache), a change that is put off, the page of a proxy
+  /// whose login has run out. Others say no more of what they have done.
+  @Test(arguments: ["200 OK", "202 Accepted", "207 Multi-Status"], [false, true])
+  func whatSoundsLikeSuccessIsLookedAfter(_ status: String, isDone: Bool) throws {
+    let found =
+      "<?xml version=\"1.0\"?><D:multistatus xmlns:D=\"DAV:\"><D:response><D:href>/dav/a</D:href>"
+      + "<D:propstat><D:prop><D:getcontentlength>3</D:getcontentlength></D:prop>"
+      + "<D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response></D:multistatus>"
+    let putting = CannedServer { request, _ in
+      switch request.prefix(while: { $0 != " " }) {
+      case "MOVE": .bytes(Self.reply(status, "<html>Log in</html>"))
+      // Of the file itself and not of the temporary one.
+      case "PROPFIND" where isDone && request.hasPrefix("PROPFIND /dav/a "):
+        .bytes(Self.reply("207 Multi-Status", found))
+      case "PROPFIND": .bytes(Self.reply("404 Not Found", ""))
+      default: .bytes(Self.reply("201 Created", ""))
+      }
+    }
+    let put = error { try webDAV(putting).put("a", [1, 2, 3]) }
+    #expect((put == nil) == isDone, "\(String(describing: put))")
+    // It is asked whether the file is there, told to remove it, and asked once more.
+    let removing = CannedServer { _, number in
+      switch number {
+      case 1: .bytes(Self.reply(status, "<html>Log in</html>"))
+      case 2 where isDone: .bytes(Self.reply("404 Not Found", ""))
+      default: .bytes(Self.reply("207 Multi-Status", found))
+      }
+    }
+    let removed = error { try webDAV(removing).remove("a") }
+    #expect((removed == nil) == isDone, "\(String(describing: removed))")
+    #expect(removing.requests.count == 3)
+  }
+
   @Test func aListingThatIsTooLongEnds() throws {
     let server = CannedServer(
       always: Self.reply("207 Multi-Status", String(repeating: " ", count: 200_000)))

@@ -93,7 +93,7 @@ package final class WebDAVStore: BlobStore {
     }
     guard reply.isSuccess else { throw refusal(reply, path) }
     do {
-      try move(temporary, to: path, condition)
+      try move(temporary, to: path, condition, byteCount: UInt64(bytes.count))
     } catch {
       // It was not moved, or nobody knows: then it is absent, and removing it does no harm.
       _ = try? send(.DELETE, temporary)
@@ -102,7 +102,7 @@ package final class WebDAVStore: BlobStore {
   }
 
   private func move(
-    _ temporary: BlobPath, to path: BlobPath, _ condition: PutCondition
+    _ temporary: BlobPath, to path: BlobPath, _ condition: PutCondition, byteCount: UInt64
   ) throws(BlobStoreError) {
     let reply = try send(
       .MOVE, temporary,
@@ -110,7 +110,8 @@ package final class WebDAVStore: BlobStore {
         (name: "Destination", value: url(fullPath(path))),
         (name: "Overwrite", value: condition == .always ? "T" : "F"),
       ])
-    if reply.isSuccess { return }
+    if Self.isMade(reply) { return }
+    if reply.isSuccess, try size(of: temporary) == nil, try size(of: path) == byteCount { return }
     if condition == .ifAbsent {
       if reply.status == 412 { throw .alreadyExists(path: path.string) }
       // A server that meets the winner of a race on the way has other words for it.
@@ -118,6 +119,11 @@ package final class WebDAVStore: BlobStore {
     }
     throw refusal(reply, path)
   }
+
+  /// Whether a change was surely made. Other answers that HTTP counts as success are none by themselves: 207 names what was in
+  /// the way (RFC 4918, sections 9.6.1 and 9.9.4), 202 promises it for later, and 200 may be the page of a proxy that wants a
+  /// login.
+  private static func isMade(_ reply: HTTPReply) -> Bool { [201, 204].contains(reply.status) }
 
   /// Why nothing was written. With 409 two at once were in each other's way: a moment later it goes.
   private func refusal(_ reply: HTTPReply, _ path: BlobPath) -> BlobStoreError {
@@ -168,7 +174,9 @@ package final class WebDAVStore: BlobStore {
   package func remove(_ path: BlobPath) throws(BlobStoreError) {
     guard try size(of: path) != nil else { return }
     let reply = try send(.DELETE, path)
-    if !reply.isSuccess && reply.status != 404 { throw reply.failure(path) }
+    if Self.isMade(reply) || reply.status == 404 { return }
+    if reply.isSuccess, try size(of: path) == nil { return }
+    throw reply.failure(path)
   }
 
   package func list(_ folder: BlobPath) throws(BlobStoreError) -> [BlobEntry] {
