@@ -80,6 +80,19 @@ struct OpeningTests {
     }
   }
 
+  /// Rclone would take files there and give none back. It is told before rclone is started.
+  @Test func refusesAFolderThatRcloneDoesNotReadFrom() throws {
+    var options = RemoteOptions(environment: [:])
+    options.rcloneProgram = "/nowhere/rclone"
+    let address = try RemoteAddress.parse("rclone:nas:Family [old]/vault").address
+    #expect {
+      try RemoteOpening.open(address, credentials: nil, options: options)
+    } throws: { error in
+      guard case .programFailed(_, let reason) = error as? BlobStoreError else { return false }
+      return reason.contains("]")
+    }
+  }
+
   @Test func refusesAFileOfCertificatesThatIsNone() throws {
     let address = try RemoteAddress.parse(
       "https://localhost/x?ca=\(home.path)/.aws/config"

@@ -15,12 +15,20 @@ package final class RcloneStore: BlobStore {
   /// A whole tree's listing in bytes, some two million names.
   private static let listingLimit = 256 << 20
 
-  /// Starts rclone. Throws `programFailed` when there is none, or when it does not know the remote.
+  /// Starts rclone. Throws `programFailed` when there is none, when it does not know the remote, and for a folder with `]` in its
+  /// path: what rclone serves is asked for as `[remote:path]/name`, where the first `]` ends the path, so that it would take
+  /// every file and give none back.
   /// - Parameter environment: What rclone gets: its configuration may be named there.
   package init(
     _ fs: String, program: String = "rclone", environment: [String: String],
     timeouts: Timeouts = Timeouts()
   ) throws(BlobStoreError) {
+    guard !fs.utf8.contains(UInt8(ascii: "]")) else {
+      throw .programFailed(
+        program: "rclone",
+        reason: "it reads nothing from a folder with \u{2018}]\u{2019} in its path; use one without"
+      )
+    }
     self.fs = fs
     self.program = try RcloneProgram(
       program: program, environment: environment, timeouts: timeouts)
