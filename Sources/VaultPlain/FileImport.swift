@@ -27,7 +27,7 @@ package struct FileImport {
     self.progress = progress
   }
 
-  /// The item for a file, a link that is kept as a link, or a fifo.
+  /// The item for a file, a link that is kept as a link, or a fifo. A file that is written to while it is read is read anew.
   ///
   /// - Parameter name: What it is called in the vault.
   package mutating func item(
@@ -77,13 +77,30 @@ package struct FileImport {
     let path = plain.description
     // Without O_NONBLOCK, a file exchanged for a fifo would hang here.
     let file = try OpenFile(plain, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-    let status = try file.status(path: path)
+    var status = try file.status(path: path)
     guard status.st_mode & S_IFMT == S_IFREG else { throw .notImportable(path: path) }
     posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
-    var item = newItem(name, status)
-    item.xattrs = try PlainXattrs.load(from: file.descriptor, path: path)
-    (item.size, item.content) = try content(of: file.descriptor, named: name, path: path)
-    return item
+    for _ in 0..<Self.readTries {
+      var item = newItem(name, status)
+      item.xattrs = try PlainXattrs.load(from: file.descriptor, path: path)
+      guard lseek(file.descriptor, 0, SEEK_SET) == 0 else {
+        throw .system(call: "seek", path: path, errno: errno)
+      }
+      (item.size, item.content) = try content(of: file.descriptor, named: name, path: path)
+      let after = try file.status(path: path)
+      if Self.isSameContent(status, after) { return item }
+      status = after
+    }
+    throw .changing(path: path)
+  }
+
+  /// How often a file is read that changes meanwhile.
+  private static let readTries = 3
+
+  /// Whether nobody has written to a file in between, as far as its time tells.
+  private static func isSameContent(_ before: stat, _ after: stat) -> Bool {
+    before.st_size == after.st_size && before.st_mtim.tv_sec == after.st_mtim.tv_sec
+      && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec
   }
 
   private func link(

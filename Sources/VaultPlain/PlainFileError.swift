@@ -8,6 +8,8 @@ package enum PlainFileError: Error {
   case system(call: String, path: String, errno: Int32)
   /// Neither a file, a directory nor a link: a device, or a socket.
   case notImportable(path: String)
+  /// Somebody wrote to it each time that it was read, so that what was read may be half of one state and half of another.
+  case changing(path: String)
   /// Something is there already; it was left as it is.
   case alreadyExists(path: String)
   case vault(VaultError)

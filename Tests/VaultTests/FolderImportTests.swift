@@ -51,4 +51,69 @@ private final class LosingStaging: InspectingStore {
       return
     }
   }
+
+  // MARK: A file that somebody writes to
+
+  private static func put(_ bytes: [UInt8], to path: String, flags: Int32) {
+    let descriptor = open(path, O_WRONLY | O_CREAT | flags, 0o600)
+    #expect(descriptor >= 0)
+    #expect(Glibc.write(descriptor, bytes, bytes.count) == bytes.count)
+    close(descriptor)
+  }
+
+  private static func firstByte(of path: String) -> UInt8 {
+    let descriptor = open(path, O_RDONLY)
+    defer { close(descriptor) }
+    var byte: UInt8 = 0
+    #expect(read(descriptor, &byte, 1) == 1)
+    return byte
+  }
+
+  /// So that a change shows, however coarse the file system's times are.
+  private static func makeOld(_ path: String) {
+    let long = timespec(tv_sec: 1_000_000_000, tv_nsec: 0)
+    #expect(utimensat(AT_FDCWD, path, [long, long], 0) == 0)
+  }
+
+  /// Half of one state and half of another is no state that the file ever had.
+  @Test func aFileThatChangesWhileItIsReadIsReadAnew() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.appending("scan").string
+    let size = Limits.chunkBytes + 1000
+    let new = [UInt8](repeating: 2, count: size)
+    Self.put([UInt8](repeating: 1, count: size), to: path, flags: 0)
+    Self.makeOld(path)
+
+    let vault = try MemoryVault().open()
+    let emma = try vault.addMember(named: #require(FileName("Emma")))
+    // Told of the first part, while the second one is still to be read.
+    var files = FileImport(
+      into: emma, mediaType: { _, _ in "" },
+      progress: { _ in if Self.firstByte(of: path) == 1 { Self.put(new, to: path, flags: 0) } })
+    let name = try #require(FileName("scan"))
+    let item = try files.item(for: PlainFile(path: Array(path.utf8)), named: name)
+    var edit = RecordEdit.newRecord("Visit", note: "all well")
+    edit.items[name] = item
+    try #require(try emma.commit([edit]).firstFailure == nil)
+    #expect(try emma.bytes(of: "scan", in: edit.record) == new)
+    #expect(item.modified.seconds > 1_000_000_000)
+  }
+
+  @Test func aFileThatChangesAllTheTimeIsNoSuccess() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.appending("log").string
+    Self.put([1], to: path, flags: 0)
+    let vault = try MemoryVault().open()
+    let emma = try vault.addMember(named: #require(FileName("Emma")))
+    var files = FileImport(
+      into: emma, mediaType: { _, _ in "" },
+      progress: { _ in Self.put([1], to: path, flags: O_APPEND) })
+    let name = try #require(FileName("log"))
+    do throws(PlainFileError) {
+      _ = try files.item(for: PlainFile(path: Array(path.utf8)), named: name)
+      Issue.record("half of it was taken in")
+    } catch {
+      guard case .changing = error else { throw error }
+    }
+  }
 }

@@ -206,6 +206,8 @@ extension PlainFileError {
       "\(path): \(call): \(CommandError.describe(errno))."
     case .notImportable(let path):
       "\(path) is a device or a socket. Only files, folders and links can be kept."
+    case .changing(let path):
+      "\(path) was written to each time that it was read, and was not taken in. Try again when nothing writes to it."
     case .alreadyExists(let path): "\(path) exists already. Nothing is ever overwritten."
     case .vault(let error): error.message
     }

@@ -147,7 +147,7 @@ extension FailureReport {
   private init(_ error: PlainFileError) {
     switch error {
     case .system(_, _, let number): self.init(Self.status(ofErrno: number), error.message)
-    case .notImportable: self.init(.refused, error.message)
+    case .notImportable, .changing: self.init(.refused, error.message)
     case .alreadyExists: self.init(.alreadyExists, error.message)
     case .vault(let cause): self.init(cause)
     }
