@@ -184,6 +184,7 @@ extension PlainExport {
     try finish(
       opened.descriptor, file.description, mode: item.mode, modified: item.modified,
       xattrs: item.xattrs)
+    try opened.close(path: file.description)
   }
 
   private mutating func write(

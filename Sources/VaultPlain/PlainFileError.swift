@@ -35,7 +35,16 @@ struct OpenFile: ~Copyable {
     descriptor = try file.check("open") { openat($0, $1, flags | O_CLOEXEC, mode) }
   }
 
-  deinit { close(descriptor) }
+  deinit { Glibc.close(descriptor) }
+
+  /// Closes it and says what only closing tells: on network file systems, that a write did not arrive.
+  consuming func close(path: String) throws(PlainFileError) {
+    let returned = Glibc.close(descriptor)
+    let error = errno
+    discard self
+    // After EINTR Linux has closed it all the same.
+    if returned < 0 && error != EINTR { throw .system(call: "close", path: path, errno: error) }
+  }
 
   func status(path: String) throws(PlainFileError) -> stat {
     var status = stat()
