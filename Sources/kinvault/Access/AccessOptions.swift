@@ -124,7 +124,14 @@ extension AccessOptions {
       }
       throw error
     }
-    try deferred.close()
+    do { try deferred.close() } catch {
+      // Who takes it for undone does it twice.
+      if case .writing = use {
+        Terminal.note(
+          "kinvault: What was asked for is done; only the audit log could not be written.")
+      }
+      throw error
+    }
     return value
   }
 
