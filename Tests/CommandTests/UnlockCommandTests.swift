@@ -1,3 +1,4 @@
+import Glibc
 import SoftTokens
 import SystemPackage
 import TestSupport
@@ -137,6 +138,18 @@ import VaultCrypto
     try both.expect("Emma")
     #expect(both.end() == 0)
     try program.run("lock", expecting: 0)
+  }
+
+  /// The new password counts by then, and whoever is not told that goes on typing the old one.
+  @Test func aPasswordThatIsChangedIsToldWhateverComesThen() throws {
+    #expect(rename("\(program.vault)/people", "\(program.vault)/aside") == 0)
+    let changed = try program.run("password", "--new-password-file", newPasswordFile)
+    #expect(changed.status != 0)
+    #expect(changed.output.contains("is changed"), "\(changed.output)\(changed.errors)")
+    #expect(rename("\(program.vault)/aside", "\(program.vault)/people") == 0)
+    try program.run("member", "list", expecting: 3)
+    try program.run(
+      "member", "list", environment: ["KINVAULT_PASSWORD_FILE": newPasswordFile], expecting: 0)
   }
 
   @Test func aTokenOpensWithATouchAndItsPIN() throws {

@@ -38,8 +38,9 @@ struct PasswordCommand: ParsableCommand {
     var slot = UnlockSlots.NewSlot(name: opened.slot.name)
     try slot.add(password: source.new(), cost: PasswordTime.cost())
     try slots.add(slot, for: opened.key, inPlaceOf: opened.slot)
-    try note(folder: folder, key: opened.key)
+    // Said first: the old password opens nothing any more, also where the vault does not open to note that.
     Terminal.writeLine("The password of this machine is changed. The 24 words stay what they are.")
+    try note(folder: folder, key: opened.key)
   }
 
   private func note(
