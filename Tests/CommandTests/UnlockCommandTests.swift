@@ -140,6 +140,32 @@ import VaultCrypto
     try program.run("lock", expecting: 0)
   }
 
+  /// A PIN that opens the vault alone goes on doing so: who wants both is not to believe that it takes both now.
+  @Test func whoNeedsBothIsToldWhatElseUnlocks() throws {
+    let tpm = try SoftTPM()
+    let with = ["KINVAULT_TPM": tpm.connection] as [String: String?]
+    try program.run(
+      "unlock", "add", "tpm", "--name", "pin", "--pin-file", pinFile, environment: with,
+      expecting: 0)
+    func addBoth(_ options: String..., expecting status: Int32) throws -> String {
+      let result = try CommandRunner.run(
+        "setsid",
+        [
+          "-w", Program.executable, "unlock", "add", "tpm", "--name", "both", "--require-both",
+          "--pin-file", pinFile, "--new-password-file", newPasswordFile,
+        ] + options,
+        environment: program.environment.merging(["KINVAULT_TPM": tpm.connection]) { $1 })
+      #expect(result.status == status, "\(result.output)\(result.errors)")
+      return result.errors
+    }
+    let asked = try addBoth(expecting: 10)
+    #expect(asked.contains("“pin” unlocks it as before"), "\(asked)")
+    #expect(!asked.contains("only the 24 words"), "\(asked)")
+    let added = try addBoth("--yes", expecting: 0)
+    #expect(added.contains("“pin” unlocks it as before"), "\(added)")
+    #expect(try names() == ["pin", "both"])
+  }
+
   /// The new password counts by then, and whoever is not told that goes on typing the old one.
   @Test func aPasswordThatIsChangedIsToldWhateverComesThen() throws {
     #expect(rename("\(program.vault)/people", "\(program.vault)/aside") == 0)

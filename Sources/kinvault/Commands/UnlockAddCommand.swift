@@ -57,11 +57,8 @@ struct UnlockAddCommand: ParsableCommand {
     let way = try SlotOpening.of(folder, passwordFile: access.passwordFile).run()
     let change = try SlotChange.begin(folder: folder, by: way, access: access)
     let alone = try requireBoth ? change.openedByPasswordAlone() : []
-    if requireBoth {
-      try Confirmation.require(
-        "From then on it takes both to unlock the vault here; without \(kind) there are only the 24 words. Go on?",
-        isGiven: yes)
-    }
+    let others = try requireBoth ? change.openedOtherwise() : []
+    if requireBoth { try Confirmation.require(question(besides: others), isGiven: yes) }
     var new = UnlockSlots.NewSlot(name: slot.text)
     if requireBoth || kind == .password { try addPassword(to: &new) }
     try addPart(to: &new, vault: change.vault)
@@ -71,10 +68,22 @@ struct UnlockAddCommand: ParsableCommand {
       throw error
     }
     for slot in alone where slot.id != added.id { try change.remove(slot, leaving: added) }
-    try change.close(detail: "unlock add \(kind.rawValue)")
+    // Said first: it is so, also where it cannot be noted.
     Terminal.writeLine(
       "Added “\(Terminal.visible(slot.text))”: \(Self.says(added)) unlocks the vault here.")
-    if let warning = Self.warning(about: added) { Terminal.note("kinvault: \(warning)") }
+    for warning in [Self.warning(about: added), Self.warning(besides: others)].compactMap({ $0 }) {
+      Terminal.note("kinvault: \(warning)")
+    }
+    try change.close(detail: "unlock add \(kind.rawValue)")
+  }
+
+  /// - Parameter others: What goes on unlocking the vault here.
+  private func question(besides others: [UnlockSlot]) -> String {
+    if let warning = Self.warning(besides: others) {
+      return "From then on no password alone unlocks the vault here. But \(warning) Go on?"
+    }
+    return
+      "From then on it takes both to unlock the vault here; without \(kind) there are only the 24 words. Go on?"
   }
 }
 
@@ -125,6 +134,12 @@ extension UnlockAddCommand {
 
   private static func says(_ slot: UnlockSlot) -> String {
     slot.parts.map { UnlockKind($0).description }.joined(separator: " and ")
+  }
+
+  private static func warning(besides others: [UnlockSlot]) -> String? {
+    if others.isEmpty { return nil }
+    let names = others.map { "“\(Terminal.visible($0.name))”" }.joined(separator: ", ")
+    return "\(names) unlocks it as before. To take one away: kinvault unlock remove NAME."
   }
 
   private static func warning(about slot: UnlockSlot) -> String? {

@@ -30,9 +30,10 @@ struct UnlockRemoveCommand: ParsableCommand {
     let change = try SlotChange.begin(
       folder: folder, by: openAnother(than: slot, in: folder), access: access)
     try change.remove(slot)
-    try change.close(detail: "unlock remove")
+    // Said first: it is so, also where it cannot be noted.
     Terminal.writeLine(
       "“\(Terminal.visible(name))” does not unlock the vault on this machine any more.")
+    try change.close(detail: "unlock remove")
   }
 
   /// Asked for even if the vault is unlocked: who finds it so is not to lock its person out, and nobody themself.

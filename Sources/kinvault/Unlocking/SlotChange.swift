@@ -34,6 +34,11 @@ struct SlotChange: ~Copyable {
     try slots.all().slots.filter { $0.parts.map(\.kind) == [.password] }
   }
 
+  /// The others.
+  func openedOtherwise() throws(VaultError) -> [UnlockSlot] {
+    try slots.all().slots.filter { $0.parts.map(\.kind) != [.password] }
+  }
+
   func add(
     _ new: borrowing UnlockSlots.NewSlot, inPlaceOf replaced: UnlockSlot? = nil
   ) throws(VaultError) -> UnlockSlot {
