@@ -30,6 +30,29 @@ import VaultPlain
     try vault.close()
   }
 
+  /// In a folder that is deleted too it would show elsewhere than where it is said to be.
+  @Test func anOlderRevisionOfADeletedRecordComesBackWhereItWas() throws {
+    let vault = try MemoryVault().open()
+    let member = try vault.addMember(named: #require(FileName("Emma")))
+    let folder = RecordEdit.newRecord("Visits")
+    let visit = RecordEdit.newRecord("Visit", in: folder.record, note: "one")
+    try vault.commit([folder, visit], to: member)
+    let first = try member.revision(#require(member.entry(visit.record)).revision)
+    var change = RecordEdit(record: visit.record)
+    change.items[.record] = .note("two")
+    try vault.commit(change, to: member)
+    try vault.commit(try member.edits(deleting: folder.record), to: member)
+    let edits = try RecordRestore(member).edits(undeleting: visit.record, as: first)
+    try vault.commit(edits, to: member)
+    #expect(member.entry(folder.record)?.isDeleted == false)
+    #expect(member.children(of: folder.record).map(\.record) == [visit.record])
+    #expect(try member.bytes(of: "record.md", in: visit.record) == Array("one".utf8))
+    #expect(throws: VaultError.self) {
+      try RecordRestore(member).edits(undeleting: visit.record, as: first)
+    }
+    try vault.close()
+  }
+
   /// An edit of one revision is of no other, also where this device has made that, a moment ago.
   @Test func whatHasChangedMeanwhileIsNotReplaced() throws {
     let vault = try MemoryVault().open()

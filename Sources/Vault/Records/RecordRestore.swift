@@ -84,9 +84,36 @@ package struct RecordRestore {
   ///
   /// - Throws: `alreadyExists` if another record has taken its place; `notFound`, `missing`, `damaged`.
   package func edits(undeleting record: RecordID) throws(VaultError) -> [RecordEdit] {
+    let entry = try deletedEntry(of: record)
+    var edits = try edits(makingRoomFor: entry)
+    try append(entry, to: &edits)
+    let below = subtree(of: entry)
+    for child in below { try append(child, to: &edits) }
+    return edits
+  }
+
+  /// The edits that bring back a deleted record as it was in an older revision, without what was below it; those above it
+  /// too, where they are deleted.
+  ///
+  /// - Throws: As `edits(undeleting:)`.
+  package func edits(
+    undeleting record: RecordID, as revision: RecordRevision
+  ) throws(VaultError) -> [RecordEdit] {
+    let edits = try edits(makingRoomFor: deletedEntry(of: record))
+    return try edits + [edit(of: record, to: revision)]
+  }
+
+  private func deletedEntry(of record: RecordID) throws(VaultError) -> RecordEntry {
     guard let entry = member.entry(record), entry.isDeleted else {
       throw .notFound(what: "the deleted record")
     }
+    return entry
+  }
+
+  /// The edits that bring back what is deleted above a deleted record, from the top down.
+  ///
+  /// - Throws: `alreadyExists` if something has taken the place of one of them, or of the record.
+  private func edits(makingRoomFor entry: RecordEntry) throws(VaultError) -> [RecordEdit] {
     var edits: [RecordEdit] = []
     var next = entry.parent
     while let id = next, id != .root, edits.count < 1000, let above = member.entry(id),
@@ -99,12 +126,8 @@ package struct RecordRestore {
           place: RecordPlace(parent: above.parent, title: above.title, isDeleted: false)))
       next = above.parent
     }
-    edits.reverse()
     try checkIsFree(entry)
-    try append(entry, to: &edits)
-    let below = subtree(of: entry)
-    for child in below { try append(child, to: &edits) }
-    return edits
+    return edits.reversed()
   }
 
   private func append(_ entry: RecordEntry, to edits: inout [RecordEdit]) throws(VaultError) {

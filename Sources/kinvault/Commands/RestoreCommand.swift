@@ -47,8 +47,12 @@ struct RestoreCommand: ParsableCommand {
       try restore(name, of: found, plan, in: vault)
     } else if let revision {
       let (_, wanted) = try find(revision, in: found)
-      if !isDeleted { try confirm("the record \(path)") }
-      try vault.commit(plan.edit(of: found.record, to: wanted), to: found.member)
+      if isDeleted {
+        try vault.commit(plan.edits(undeleting: found.record, as: wanted), to: found.member)
+      } else {
+        try confirm("the record \(path)")
+        try vault.commit(plan.edit(of: found.record, to: wanted), to: found.member)
+      }
     } else if isDeleted {
       let edits = try plan.edits(undeleting: found.record)
       try vault.commit(edits, to: found.member)
