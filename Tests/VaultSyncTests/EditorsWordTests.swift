@@ -16,16 +16,12 @@ import VaultTrust
   private let remote = MemoryStore()
 
   /// Where an editor's head says how far somebody else's device has come.
-  enum Claim: CaseIterable { case cover, takenOver, reached }
+  enum Claim: CaseIterable { case cover, takenOver, reached, branches }
 
   /// Ben joins, and may write.
   private func invite(_ family: Family) throws -> SyncingAdult {
-    let desk = family[0]
     try family.meet(at: remote)
-    let ben = try SyncingAdult(joining: desk.vault.invite(), as: "Ben")
-    try ben.sync(remote)
-    try desk.sync(remote)
-    try desk.vault.share(desk.emma, with: ben.vault.person, role: .editor)
+    let ben = try letIn("Ben", by: family[0])
     for _ in 0..<2 {
       try family.meet(at: remote)
       try ben.sync(remote)
@@ -33,8 +29,20 @@ import VaultTrust
     return ben
   }
 
-  private func texts(_ device: Family.Device) throws -> Set<String> {
-    Set(try device.contents().values)
+  /// Somebody joins and is let in as an editor, and has nothing of the member yet.
+  private func letIn(_ name: String, by desk: Family.Device) throws -> SyncingAdult {
+    let new = try SyncingAdult(joining: desk.vault.invite(), as: name)
+    try new.sync(remote)
+    try desk.sync(remote)
+    try desk.vault.share(desk.emma, with: new.vault.person, role: .editor)
+    try desk.sync(remote)
+    return new
+  }
+
+  private func texts(_ device: Family.Device) throws -> Set<String> { try texts(device.vault) }
+
+  private func texts(_ vault: Vault) throws -> Set<String> {
+    Set(try Family.Device.contents(of: vault).values)
   }
 
   // MARK: Counters
@@ -44,7 +52,7 @@ import VaultTrust
   /// to that record after that is shown by everybody all the same.
   ///
   /// - Parameter isLate: Whether the laptop writes before it hears of the new epoch.
-  @Test(arguments: Claim.allCases, [false, true])
+  @Test(arguments: [Claim.cover, .takenOver, .reached], [false, true])
   func aMadeUpCounterOfADeviceThatWasTakenOverHidesNothing(claim: Claim, isLate: Bool) throws {
     let family = try Family(count: 3)
     let (desk, laptop, tablet) = (family[0], family[1], family[2])
@@ -88,6 +96,94 @@ import VaultTrust
         #expect(shown.isDisjoint(with: ["visit", "by Ben"]), "fresh: \(isFresh)")
         #expect(try device.emma.keptConflicts().isEmpty)
       }
+    }
+  }
+
+  /// The same on a machine that has never had a head of the laptop's, nor the key for one: Carla has been let in since.
+  @Test(arguments: Claim.allCases)
+  func aMadeUpCounterHidesNothingOnANewcomersMachine(claim: Claim) throws {
+    let family = try Family()
+    let (desk, laptop) = (family[0], family[1])
+    let note = try desk.write("Visit", "visit")
+    let ben = try invite(family)
+    try laptop.write("Of the laptop", "of the laptop")
+    try laptop.sync(remote)
+    try desk.sync(remote)
+    try desk.vault.beginEpoch(of: desk.emma, without: [])
+    try desk.write("Later", "later")
+    let carla = try letIn("Carla", by: desk)
+    try ben.sync(remote)
+    let device = laptop.vault.device
+    let before = try #require(laptop.emma.entry(note)).revision
+    let counter = try #require(laptop.emma.knownCounters[device]) + 1_000
+    let lie = try lie(of: ben, about: note, (device, counter), claim)
+    try ben.sync(remote)
+
+    try carla.sync(remote)
+    let emma = try #require(carla.emma)
+    #expect(emma.knownCounters[device] == nil)
+    #expect(emma.entry(note)?.revision == before)
+    #expect(try texts(carla.vault).isSuperset(of: ["visit", "of the laptop", "later"]))
+    #expect(emma.heads.withLock { $0.held.map(\.entry.revision) } == [lie])
+    // Nor does she say so after him.
+    try carla.write("By Carla")
+    let own = try emma.heads.withLock { try #require($0.loaded[carla.vault.device]).head }
+    let said =
+      own.basis.map { ($0.device, $0.counter) } + own.reached.map { ($0.device, $0.counter) }
+    #expect(said.allSatisfy { $0.0 != device || $0.1 < counter })
+
+    try laptop.sync(remote)
+    try laptop.edit(note, "severe")
+    try laptop.sync(remote)
+    try carla.sync(remote)
+    for vault in [carla.vault, try carla.opened()] {
+      let shown = try texts(vault)
+      #expect(shown.isSuperset(of: ["severe", "of the laptop", "later"]))
+      #expect(shown.isDisjoint(with: ["visit", "by Ben"]))
+    }
+  }
+
+  /// Ben has edited the note over a change of the laptop's. Carla has never had a head of the laptop's, and gets Ben's first: what
+  /// he wrote is told and waits, for that head, or for the word of another one of the owner's devices.
+  @Test(arguments: [false, true])
+  func whatWasWrittenOverAnOwnersHeadThatHasNotComeWaits(isSaidByAnOwner: Bool) throws {
+    let family = try Family()
+    let (desk, laptop, second) = (family[0], family[1], MemoryStore())
+    let note = try desk.write("Visit", "visit")
+    let ben = try invite(family)
+    let carla = try letIn("Carla", by: desk)
+    try laptop.edit(note, "by the laptop")
+    try laptop.sync(second, as: "second")
+    try ben.sync(second, as: "second")
+    var edit = RecordEdit(record: note)
+    edit.items[.record] = .note("by Ben")
+    _ = try #require(ben.emma).commit([edit])
+    let device = laptop.vault.device
+    let head = try BlobPath(VaultPath.head(laptop.emma.id, device).string)
+    try ben.sync(remote)
+    try remote.remove(head)
+
+    try carla.sync(remote)
+    #expect(try #require(carla.emma).knownCounters[device] == nil)
+    #expect(try texts(carla.vault).contains("visit"))
+    #expect(try texts(carla.vault).isDisjoint(with: ["by the laptop", "by Ben"]))
+    let told = try carla.vault.check(readsData: false).problems.filter { $0.kind == .untrusted }
+    #expect(told.contains { $0.reason.contains(device.shortHex) })
+
+    if isSaidByAnOwner {
+      try desk.sync(second, as: "second")
+      try desk.write("Later", "later")
+      try desk.sync(remote)
+      try remote.remove(head)
+    } else {
+      try laptop.sync(remote)
+    }
+    try carla.sync(remote)
+    #expect(try #require(carla.emma).heads.withLock { $0.loaded[device] == nil } == isSaidByAnOwner)
+    for vault in [carla.vault, try carla.opened()] {
+      #expect(try texts(vault).contains("by Ben"))
+      #expect(try texts(vault).isDisjoint(with: ["visit", "by the laptop"]))
+      #expect(vault.members.allSatisfy { !$0.holdsEntries })
     }
   }
 
@@ -217,6 +313,7 @@ extension EditorsWordTests.Claim {
       head.reached.removeAll { $0.device == device }
       head.reached.append(Head.Reached(device: device, counter: counter))
       head.reached.sort { $0.device < $1.device }
+    case .branches: head.branches.append(Head.Branch(device: device, above: counter))
     }
   }
 }

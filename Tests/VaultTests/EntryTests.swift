@@ -381,6 +381,28 @@ import VaultObjects
     }
   }
 
+  /// Ben says that his device has taken over what Anna wrote: no entry is right that has it in the place of hers.
+  @Test func anEditorTakesOverNothingThatSomebodyElseWrote() throws {
+    try adults.ben.write("Of Ben")
+    try adults.meet()
+    let emma = try #require(adults.anna.emma)
+    let (anna, ben) = (adults.anna.vault.device, adults.ben.vault.device)
+    let opened = try #require(emma.openedHeads.first { $0.device == ben })
+    var said = opened.head
+    said.branches = [Head.Branch(device: anna, above: 0)]
+    let head = OpenedHead(
+      device: ben, counter: opened.counter, hash: opened.hash, isLate: opened.isLate,
+      epoch: opened.epoch, follows: opened.follows, head: said)
+    let known = try entry(at: adults.anna)
+    var claimed = known
+    claimed.version = known.version.renaming(anna, above: 0, to: ben)
+    claimed.device = ben
+    let revision = try emma.revision(known.revision)
+    let right = emma.entry(of: revision, claimedAs: claimed, by: head)
+    #expect(right.version == known.version)
+    #expect(right.device == anna)
+  }
+
   private func forgeRevision(
     _ change: (inout RecordRevision) -> Void
   ) throws -> ContentDigest {

@@ -9,16 +9,23 @@ import VaultObjects
 struct ReachedCounters: Sendable {
   /// Of devices of which a head counts here, or did before its epoch ended; of this one always.
   private var known: [DeviceID: UInt64] = [:]
-  /// What heads say of any.
+  /// What heads say of any that are believed of it.
   private var told: [DeviceID: UInt64] = [:]
   /// What heads whose word proves it say that they have read or taken over.
   private var proven: [DeviceID: UInt64] = [:]
   /// Devices of which nothing newer may ever come here, since what they wrote was taken over elsewhere.
   private let takenOver: Set<DeviceID>
   private let witnesses: Witnesses
+  /// Owners' devices, those too that wait for a closing: of these nobody is believed but owners' devices, and this one. Looked up
+  /// once: heads name very many.
+  private let ownersDevices: Set<DeviceID>
+  private let believed: Set<DeviceID>
 
   init(_ heads: HeadsState, by witnesses: Witnesses) {
     self.witnesses = witnesses
+    let owners = witnesses.ownersDevices
+    ownersDevices = owners.union(witnesses.ownersDevicesToCome)
+    believed = owners.union([witnesses.own])
     takenOver = Set(heads.takenOver.keys).subtracting(heads.loaded.keys)
     let own = witnesses.own
     known[own] = max(heads.counterFloor, heads.lines.before[own]?.counter ?? 0)
@@ -31,24 +38,38 @@ struct ReachedCounters: Sendable {
   /// Takes in a head that counts.
   mutating func add(_ head: LoadedHead) {
     known[head.device] = max(known[head.device] ?? 0, head.counter)
-    for cover in head.head.basis { tell(cover.device, cover.counter) }
+    for cover in head.head.basis where believes(head.device, of: cover.device) {
+      tell(cover.device, cover.counter)
+    }
     for cover in head.head.cover + head.head.takenOver
     where takenOver.contains(cover.device) && witnesses.proves(head.device, of: cover.device) {
       proven[cover.device] = max(proven[cover.device] ?? 0, cover.counter)
     }
-    for reached in head.head.reached { tell(reached.device, reached.counter) }
-    for branch in head.head.branches {
-      tell(branch.device, branch.above)
-      // All that the lines have in common was written.
-      branches[branch.device] = max(branches[branch.device] ?? 0, branch.above)
+    for reached in head.head.reached where believes(head.device, of: reached.device) {
+      tell(reached.device, reached.counter)
+    }
+    // All that lines have in common was written.
+    for branch in head.head.branches
+    where witnesses.wereOfOnePerson(branch.device, head.device) {
+      share(branch.device, branch.above)
     }
     for line in head.head.retold where witnesses.believes(head.device, of: line) {
-      tell(line.device, line.above)
-      branches[line.device] = max(branches[line.device] ?? 0, line.above)
+      share(line.device, line.above)
     }
   }
 
   private var branches: [DeviceID: UInt64] = [:]
+
+  private mutating func share(_ device: DeviceID, _ above: UInt64) {
+    tell(device, above)
+    branches[device] = max(branches[device] ?? 0, above)
+  }
+
+  /// Whoever takes an editor's word for how far an owner's device has come takes what the editor makes up for newer than what
+  /// the owner writes.
+  private func believes(_ witness: DeviceID, of device: DeviceID) -> Bool {
+    !ownersDevices.contains(device) || believed.contains(witness)
+  }
 
   private mutating func tell(_ device: DeviceID, _ counter: UInt64) {
     told[device] = max(told[device] ?? 0, counter)

@@ -37,6 +37,11 @@ struct Witnesses: Sendable {
     Set(people.persons.values.filter(isOwner).flatMap(\.devices.keys))
   }
 
+  /// Owners' devices that wait for a closing, and may count when it comes.
+  var ownersDevicesToCome: Set<DeviceID> {
+    Set(people.persons.values.filter(isOwner).flatMap(\.waiting.keys))
+  }
+
   private func isOwners(_ device: DeviceID) -> Bool {
     people.persons.values.contains { $0.devices[device] != nil && isOwner($0) }
   }
