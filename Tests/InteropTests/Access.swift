@@ -154,18 +154,19 @@ struct Access {
 
   /// What these heads say of how far counters have come.
   func counters(_ heads: [MemberHead]) throws -> Counters {
-    var (certified, counting, writers) = (Set<[UInt8]>(), Set<[UInt8]>(), Set<[UInt8]>())
+    var (devices, counting) = (CertifiedDevices(), Set<[UInt8]>())
     for person in people.values {
       for (id, certificate) in person.certificates {
         let device = try PublicPerson.device(of: certificate)
-        certified.insert(device)
-        if person.counting.contains(id) { counting.insert(device) }
-        if judge.couldWrite(person.id) { writers.insert(device) }
+        devices.persons[device] = person.id
+        if judge.couldWrite(person.id) { devices.writers.insert(device) }
+        guard person.counting.contains(id) else { continue }
+        counting.insert(device)
+        if role(of: person.id) == .owner { devices.owners.insert(device) }
       }
     }
-    let former = certified.subtracting(counting)
-    return try Counters(
-      heads, isFormer: { former.contains($0) }, isWriter: { writers.contains($0) })
+    devices.former = Set(devices.persons.keys).subtracting(counting)
+    return try Counters(heads, of: devices)
   }
 
   /// Nil for a device that nobody certifies any more.

@@ -3,43 +3,66 @@
 struct Counters {
   /// Of devices of which a head counts.
   private var heads: [[UInt8]: UInt64] = [:]
-  /// What heads say of any, in `cover`, `heard` and `reached`.
+  /// What heads that are believed say of any, in `cover`, `heard` and `reached`.
   private var told: [[UInt8]: UInt64] = [:]
-  /// What devices that were taken over have in common with those that took them over.
+  /// What devices that were taken over have in common with those that took them over, as `branches` and `retold` say.
   private var shared: [[UInt8]: UInt64] = [:]
-  /// Whether its person has left a device out.
-  private let isFormer: ([UInt8]) -> Bool
-  /// Whether somebody who could ever write the member has certified a device.
-  private let isWriter: ([UInt8]) -> Bool
+  private let devices: CertifiedDevices
 
-  init(
-    _ heads: [MemberHead], isFormer: @escaping ([UInt8]) -> Bool,
-    isWriter: @escaping ([UInt8]) -> Bool
-  ) throws {
-    (self.isFormer, self.isWriter) = (isFormer, isWriter)
+  init(_ heads: [MemberHead], of devices: CertifiedDevices) throws {
+    self.devices = devices
     for head in heads {
       self.heads[head.device] = head.counter
       for field: UInt64 in [3, 11, 12] {
         for said in try head.body.messages(field) {
-          told[try said.bytes(1)] = max(told[try said.bytes(1), default: 0], try said.number(2))
+          let device = try said.bytes(1)
+          guard !devices.owners.contains(device) || devices.owners.contains(head.device) else {
+            continue
+          }
+          told[device] = max(told[device, default: 0], try said.number(2))
         }
       }
       for branch in try head.body.messages(8) {
         let device = try branch.bytes(1)
+        guard devices.areOfOnePerson(device, head.device) else { continue }
         shared[device] = max(shared[device, default: 0], try branch.number(2))
+      }
+      guard devices.owners.contains(head.device) else { continue }
+      for line in try head.body.messages(17) {
+        let (device, taker) = (try line.bytes(1), try line.bytes(3))
+        guard device != taker, devices.areOfOnePerson(device, taker) else { continue }
+        shared[device] = max(shared[device, default: 0], try line.number(2))
       }
     }
   }
 
   /// Whether an entry with this version vector waits for heads that have not come, or never were.
   func holdUp(_ version: [[UInt8]: UInt64]) -> Bool {
-    version.contains { device, counter in counter > limit(of: device) && !isFormer(device) }
+    version.contains { device, counter in
+      counter > limit(of: device) && !devices.former.contains(device)
+    }
   }
 
   private func limit(of device: [UInt8]) -> UInt64 {
     let common = shared[device, default: 0]
     if let own = heads[device] { return max(own, common) }
-    return isWriter(device) ? max(told[device, default: 0], common) : 0
+    return devices.writers.contains(device) ? max(told[device, default: 0], common) : 0
+  }
+}
+
+/// What people say of devices, as far as it decides how far these have come.
+struct CertifiedDevices {
+  /// Those that their persons have left out.
+  var former: Set<[UInt8]> = []
+  /// Those of people who could ever write the member.
+  var writers: Set<[UInt8]> = []
+  /// Those of the member's owners that count.
+  var owners: Set<[UInt8]> = []
+  /// Who has certified each, whether it counts or not.
+  var persons: [[UInt8]: [UInt8]] = [:]
+
+  func areOfOnePerson(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+    persons[one].map { $0 == persons[other] } ?? false
   }
 }
 

@@ -10,10 +10,16 @@ import Testing
   private let stranger = id(4)
   /// Its person has left it out.
   private let former = id(5)
+  /// Two of an editor's; all but the stranger's are the owner's.
+  private let bens = id(6)
+  private let bensPhone = id(7)
 
   /// A head that says these things of devices, by field.
+  ///
+  /// - Parameter lines: Devices of which it says in `retold` that they had come so far when another one took over their line.
   private func head(
-    of device: [UInt8], _ counter: UInt64, saying: [(UInt64, [UInt8], UInt64)] = []
+    of device: [UInt8], _ counter: UInt64, saying: [(UInt64, [UInt8], UInt64)] = [],
+    retelling lines: [(ID, UInt64, by: ID)] = []
   ) throws -> MemberHead {
     let body = MessageWriter { head in
       for (field, device, counter) in saying {
@@ -22,14 +28,26 @@ import Testing
           said.add(2, number: counter)
         }
       }
+      for (device, above, taker) in lines {
+        head.add(17) { line in
+          line.add(1, device)
+          line.add(2, number: above)
+          line.add(3, taker)
+        }
+      }
     }
     return MemberHead(device: device, counter: counter, body: try body.message)
   }
 
   private func counters(_ heads: MemberHead...) throws -> Counters {
-    let (former, stranger) = (former, stranger)
+    let (owner, ben) = (Self.id(11), Self.id(12))
+    let owners = Dictionary(uniqueKeysWithValues: [desk, tablet, gone, former].map { ($0, owner) })
     return try Counters(
-      heads, isFormer: { $0 == former }, isWriter: { $0 != stranger && $0 != former })
+      heads,
+      of: CertifiedDevices(
+        former: [former], writers: [desk, tablet, gone, bens, bensPhone],
+        owners: [desk, tablet, gone],
+        persons: owners.merging([bens: ben, bensPhone: ben, stranger: Self.id(13)]) { $1 }))
   }
 
   @Test func aDeviceHasReachedWhatItsHeadHas() throws {
@@ -53,6 +71,17 @@ import Testing
     #expect(try self.counters(head(of: desk, 7)).holdUp([gone: 1]))
   }
 
+  /// An editor would have his own take the place of what the owner writes.
+  @Test(arguments: [3, 11, 12] as [UInt64])
+  func ofAnOwnersDeviceOnlyOwnersAreBelieved(field: UInt64) throws {
+    let said: [(UInt64, ID, UInt64)] = [(field, gone, 5), (field, bensPhone, 5)]
+    let byBen = try counters(head(of: bens, 7, saying: said))
+    #expect(byBen.holdUp([gone: 5]))
+    #expect(!byBen.holdUp([bensPhone: 5]))
+    let byOwner = try counters(head(of: desk, 7, saying: said))
+    #expect(!byOwner.holdUp([gone: 5, bensPhone: 5]))
+  }
+
   @Test func aDeviceThatWasLeftOutHidesNothing() throws {
     #expect(try !counters(head(of: desk, 7)).holdUp([desk: 7, former: 1 << 61]))
   }
@@ -64,6 +93,31 @@ import Testing
     #expect(!counters.holdUp([gone: 5, tablet: 6]))
     #expect(counters.holdUp([gone: 6]))
     #expect(counters.holdUp([tablet: 7]))
+  }
+
+  @Test func nobodyTakesOverWhatSomebodyElseHasWritten() throws {
+    let counters = try counters(
+      head(of: bens, 7, saying: [(8, tablet, 90), (8, gone, 90), (8, bensPhone, 5)]),
+      head(of: tablet, 4))
+    #expect(counters.holdUp([tablet: 5]))
+    #expect(counters.holdUp([gone: 1]))
+    #expect(!counters.holdUp([bensPhone: 5]))
+  }
+
+  /// The head of whoever took them over is gone: `retold` of owners' heads says so.
+  @Test func aLineIsRetoldByOwners() throws {
+    let counters = try counters(
+      head(
+        of: desk, 7,
+        retelling: [(gone, 5, by: former), (tablet, 6, by: gone), (bens, 90, by: desk)]),
+      head(of: tablet, 4), head(of: bens, 3))
+    #expect(!counters.holdUp([gone: 5, tablet: 6, bens: 3]))
+    #expect(counters.holdUp([gone: 6]))
+    #expect(counters.holdUp([tablet: 7]))
+    // Whose line it is only devices of that person have taken over.
+    #expect(counters.holdUp([bens: 4]))
+    let byBen = try self.counters(head(of: bens, 7, retelling: [(gone, 5, by: former)]))
+    #expect(byBen.holdUp([gone: 1]))
   }
 
   // MARK: The frozen vaults
