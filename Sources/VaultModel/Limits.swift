@@ -26,6 +26,8 @@ package enum Limits {
   /// Lines that others have taken over, in a head; and heads of each of them.
   package static let headRetold = 64
   package static let retoldMarks = 256
+  /// Of these lines, those of one person who does not own the member.
+  package static let headRetoldOfPerson = 4
   /// Lists of revisions that a head, or a closing, names.
   package static let headLists = 1_024
 

@@ -322,6 +322,35 @@ import VaultTrust
     try expectTold([], by: tablet)
   }
 
+  /// Whoever owns nothing may still certify any number of devices that take over one another: the heads of others have room for
+  /// few such lines of theirs, and for all of owners'.
+  @Test func nobodyFillsTheHeadsOfOthersWithLinesOfTheirDevices() throws {
+    let family = try Family(count: 3)
+    let desk = family[0]
+    try meet(family.devices, at: remote)
+    let ben = try SyncingAdult(joining: desk.vault.invite(), as: "Ben")
+    try ben.sync(remote)
+    let devices = family.devices.map(\.vault.device)
+    let lines = devices.flatMap { device in
+      devices.filter { $0 != device }.map { taker in
+        Head.Retold(
+          device: device, above: 0, by: taker, marks: [HeadMark(counter: 1, hash: .zero)])
+      }
+    }
+    func told(by member: Member) -> [Head.Retold] {
+      let witnesses = member.witnesses
+      return member.heads.withLock { heads in
+        var heads = heads
+        heads.lines.retold = lines
+        return heads.retold(by: witnesses, besides: [])
+      }
+    }
+    #expect(try Set(told(by: desk.emma)) == Set(lines))
+    // In a member of Ben's the family owns nothing.
+    let bens = try ben.vault.addMember(named: #require(FileName("Ben")))
+    #expect(told(by: bens).count == Limits.headRetoldOfPerson)
+  }
+
   /// A program was changed so that its head says that the newest one of a device is of a line that another one has taken over.
   private func call(
     newestOf device: Family.Device, aHeadOf taker: Family.Device, by member: Member

@@ -213,13 +213,30 @@ extension HeadsState {
     for other in others + takenOver.values.sorted(by: { $0.device < $1.device }) {
       lines += other.head.branches.map { line($0, by: other.device) }
     }
+    return Self.first(of: lines, by: witnesses)
+      .sorted { ($0.device, $0.by) < ($1.device, $1.by) }
+  }
+
+  /// Those of these lines that a head has room for: owners' before others', of which each person has few places. An editor may
+  /// certify any number of devices that take over one another.
+  private static func first(
+    of lines: [Head.Retold], by witnesses: Witnesses
+  ) -> ArraySlice<Head.Retold> {
     var known: Set<[DeviceID]> = []
-    let first = lines.filter { line in
-      !line.marks.isEmpty && line.by != line.device
-        && witnesses.wereOfOnePerson(line.by, line.device)
-        && known.insert([line.device, line.by]).inserted
+    var (owners, others): ([Head.Retold], [Head.Retold]) = ([], [])
+    var counts: [PersonID: Int] = [:]
+    for line in lines where !line.marks.isEmpty && line.by != line.device {
+      guard let person = witnesses.person(of: line.by, and: line.device),
+        known.insert([line.device, line.by]).inserted
+      else { continue }
+      if witnesses.isOwner(person) {
+        owners.append(line)
+      } else if counts[person.id, default: 0] < Limits.headRetoldOfPerson {
+        counts[person.id, default: 0] += 1
+        others.append(line)
+      }
     }
-    return first.prefix(Limits.headRetold).sorted { ($0.device, $0.by) < ($1.device, $1.by) }
+    return (owners + others).prefix(Limits.headRetold)
   }
 
   /// A line that a device has taken over, as far as what is known of the heads before its own has it.

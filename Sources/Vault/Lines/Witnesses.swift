@@ -47,7 +47,7 @@ struct Witnesses: Sendable {
   }
 
   /// Whatever the date: this machine's clock may be wrong.
-  private func isOwner(_ person: Person) -> Bool { links.role(of: person.id, now: 0) == .owner }
+  func isOwner(_ person: Person) -> Bool { links.role(of: person.id, now: 0) == .owner }
 
   /// Whether both devices were certified by one person.
   func areOfOnePerson(_ one: DeviceID, _ other: DeviceID) -> Bool {
@@ -58,7 +58,12 @@ struct Witnesses: Sendable {
 
   /// The same of devices that their person may have left out since.
   func wereOfOnePerson(_ one: DeviceID, _ other: DeviceID) -> Bool {
-    people.persons.values.contains {
+    person(of: one, and: other) != nil
+  }
+
+  /// Who has certified both devices, and may have left them out since.
+  func person(of one: DeviceID, and other: DeviceID) -> Person? {
+    people.persons.values.first {
       $0.anyCertificate(of: one) != nil && $0.anyCertificate(of: other) != nil
     }
   }
