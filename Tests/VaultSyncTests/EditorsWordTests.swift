@@ -187,6 +187,40 @@ import VaultTrust
     }
   }
 
+  /// Ben alone has what the laptop wrote under the key before, and has taken it over; the laptop comes no more. Nobody takes his
+  /// word for it, until its person removes it.
+  @Test func whatALostDeviceWroteIsTakenWhenItIsRemoved() throws {
+    let family = try Family()
+    let (desk, laptop, second) = (family[0], family[1], MemoryStore())
+    try desk.write("Visit", "visit")
+    let ben = try invite(family)
+    try laptop.write("Of the laptop", "of the laptop")
+    try laptop.sync(second, as: "second")
+    try ben.sync(second, as: "second")
+    try desk.vault.beginEpoch(of: desk.emma, without: [])
+    let carla = try letIn("Carla", by: desk)
+    for _ in 0..<2 { try ben.sync(remote) }
+    let device = laptop.vault.device
+    try remote.remove(BlobPath(VaultPath.head(desk.emma.id, device).string))
+    try desk.sync(remote)
+    try carla.sync(remote)
+    for vault in [desk.vault, carla.vault] {
+      #expect(try texts(vault).contains("visit"))
+      #expect(try !texts(vault).contains("of the laptop"))
+      #expect(vault.members.contains { $0.holdsEntries })
+    }
+    try desk.vault.beginGeneration(removing: [device], words: Family.words.words)
+    try desk.vault.beginEpoch(of: desk.emma, without: [])
+    for _ in 0..<2 {
+      try desk.sync(remote)
+      try carla.sync(remote)
+    }
+    for vault in [desk.vault, carla.vault, try carla.opened()] {
+      #expect(try texts(vault).isSuperset(of: ["visit", "of the laptop"]))
+      #expect(vault.members.allSatisfy { !$0.holdsEntries })
+    }
+  }
+
   /// Ben's client is changed so that it writes what he likes: a revision of the note that has seen more of somebody's device than
   /// there is, and a head that says so too.
   ///

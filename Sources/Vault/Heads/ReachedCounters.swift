@@ -177,7 +177,8 @@ extension Member {
         .untrusted, .warning, path: objects.path(of: waiting.entry.revision).string,
         reason:
           "the device \(waiting.source.shortHex) says that it was written over a change of the device "
-          + "\(waiting.device.shortHex) that has not come, or never was: it is not taken before that",
+          + "\(waiting.device.shortHex) that has not come, or never was: it is not taken before that comes, or "
+          + "its person removes the device",
         member: name.string, record: displayPath(of: waiting.entry.record))
     }
   }
