@@ -22,11 +22,16 @@ extension StateFolder {
   /// The vault is used, and the clock says `now`. What comes after a leap is not noted before somebody says that the clock is
   /// right: else the first use after the leap would hide it.
   ///
-  /// - Parameter first: The last use, where none is noted; nil: then nothing is noted.
-  package func noteClock(_ now: UInt64, after first: UInt64? = nil) throws(VaultError) {
+  /// - Parameters:
+  ///   - first: The last use, where none is noted; nil: then nothing is noted.
+  ///   - told: When the vault was last used elsewhere, as far as that is known and the clock has come to it: where it is not far
+  ///     before the clock, nobody has left the vault alone, and there is no leap.
+  package func noteClock(
+    _ now: UInt64, after first: UInt64? = nil, told: UInt64? = nil
+  ) throws(VaultError) {
     let noted = try clockSeen()
     guard let seen = noted ?? first else { return }
-    let isLeap = ClockLeap(from: seen, to: now) != nil
+    let isLeap = ClockLeap(from: max(seen, told ?? 0), to: now) != nil
     if noted == nil {
       try storeClock(isLeap ? seen : now)
     } else if !isLeap, now > seen, now - seen >= Self.clockInterval {

@@ -116,9 +116,15 @@ package struct RemoteSync {
     session.rememberSuccess(at: now)
     if !options.isDryRun {
       try file.store(session.memory)
-      try keeping(session.home.state.noteClock(now))
+      try noteClock(now, in: session.home.state)
     }
     return .done(session.report)
+  }
+
+  /// The vault was used on this machine. With the keys it is known what others wrote.
+  private func noteClock(_ now: UInt64, in state: StateFolder) throws(SyncError) {
+    if case .open(let vault) = reach { return try keeping(vault.noteClock()) }
+    try keeping(state.noteClock(now))
   }
 
   /// What was fetched while locked is taken, though the remote is not to be had.

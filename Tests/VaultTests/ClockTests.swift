@@ -168,6 +168,20 @@ struct ClockTests {
     #expect(try (replicas[0].vault.clockLeap() == nil) == (daysAhead == 0))
   }
 
+  /// What others wrote has shown it once. From then on this machine's own use does, also where they write no more.
+  @Test func aClockThatOthersHaveShownToBeRightIsAskedAboutNoMore() throws {
+    let replicas = try Replicas(count: 2)
+    for replica in replicas.devices { replica.clock.advance(days: 365) }
+    try replicas[1].commit(.newRecord("Visit", note: "a year later"))
+    try replicas.everyoneMeets()
+    _ = try replicas[0].member.refresh()
+    for number in 0..<3 {
+      try replicas[0].commit(.newRecord("Visit \(number)"))
+      replicas[0].clock.advance(days: 20)
+    }
+    #expect(try replicas[0].vault.clockLeap() == nil)
+  }
+
   /// No opening, commit or sync after a leap hides it; also where nothing was noted before, as by an older program.
   @Test(arguments: [false, true])
   func aLeapIsSeenByTheNextProcess(isNoted: Bool) throws {

@@ -158,7 +158,10 @@ extension CommitWriter {
         head: head, body: body))
     try updateWatermarks()
     try context.state.keepHead(bytes, of: member.id)
-    try context.state.noteClock(time.milliseconds)
+    // By the clock: the head's time goes on from times that may lie ahead of it.
+    try context.state.noteClock(
+      context.clock.milliseconds(),
+      told: heads.timeOfOthers(than: context.device.id, by: context.clock))
   }
 
   /// Takes what was written for this device's newest head. It has all that late heads had.

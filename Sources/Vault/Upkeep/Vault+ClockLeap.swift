@@ -11,10 +11,12 @@ extension Vault {
     try context.clockLeap(from: members)
   }
 
-  /// The vault is used on this machine.
-  func noteClock() throws(VaultError) {
+  /// The vault is used on this machine. What others wrote shows that the clock is right, also once it is long ago.
+  package func noteClock() throws(VaultError) {
     let now = context.clock.milliseconds()
-    try context.state.noteClock(now, after: members.compactMap(\.ownTime).max() ?? now)
+    try context.state.noteClock(
+      now, after: members.compactMap(\.ownTime).max() ?? now,
+      told: members.compactMap(\.timeOfOthers).max())
   }
 }
 
@@ -37,11 +39,14 @@ extension Member {
 
   /// When the newest head of another device was written that can be believed, in milliseconds since 1970.
   fileprivate var timeOfOthers: UInt64? {
-    let own = context.device.id
-    let times = heads.withLock { heads in
-      (Array(heads.loaded.values) + heads.takenOver.values).filter { $0.device != own }
-        .map(\.head.time)
-    }
-    return times.filter(context.clock.believes).max()?.milliseconds
+    heads.withLock { $0.timeOfOthers(than: context.device.id, by: context.clock) }
+  }
+}
+
+extension HeadsState {
+  /// When the newest head of another device than this one was written that this clock believes, in milliseconds since 1970.
+  func timeOfOthers(than own: DeviceID, by clock: WallClock) -> UInt64? {
+    (Array(loaded.values) + takenOver.values).filter { $0.device != own }.map(\.head.time)
+      .filter(clock.believes).max()?.milliseconds
   }
 }
