@@ -137,8 +137,7 @@ import VaultTrust
       #expect(family[0].store.blobs[wrap] != nil)
     }
     if comesAtLast {
-      // What it goes on from went as old before it was copied once more.
-      try copy { $0.contains("/objects/") }
+      // What it goes on from is here: its segments stay, and all below them stands under the new keys.
       let head = BlobPath(VaultPath.head(emma.id, family[1].vault.device).string)
       try family[0].store.replace(head, #require(family[1].store.blobs[head]), durably: true)
       _ = try emma.refresh()

@@ -42,12 +42,21 @@ extension Member {
   }
 
   /// The late heads that were taken over, of devices that may go on from there.
-  var takenOverOfWriters: [LoadedHead] {
+  var takenOverOfWriters: [LoadedHead] { heads.withLock { takenOverOfWriters($0) } }
+
+  /// The same for who holds the lock of `heads`.
+  func takenOverOfWriters(_ heads: HeadsState) -> [LoadedHead] {
     let access = register.links.access
-    return heads.withLock { Array($0.takenOver.values) }.filter { head in
+    return heads.takenOver.values.filter { head in
       // Whatever the date: this machine's clock may be wrong.
       stillCounts(head) && access.mayWrite(head.person, at: 0)
     }
+  }
+
+  /// The segments and lists that those name: the device's next head may be of the same epoch, and name them again. All that
+  /// stands below them is under the keys in use.
+  func objectsOfTakenOver(_ heads: HeadsState) -> Set<ContentDigest> {
+    takenOverOfWriters(heads).reduce(into: []) { $0.formUnion($1.head.namedObjects) }
   }
 
   /// Whether a late head brings something that stands in no head of the current epoch, and that is here whole.

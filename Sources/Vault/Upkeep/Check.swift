@@ -168,7 +168,10 @@ private struct MemberCheck {
     problems += unreadableFrontMatter()
     let sizes = try objectSizes()
     let places = member.objects.places(of: references.keys, among: sizes)
-    try count(sizes, named: Set(places.values), &report)
+    // What a device that is away may name again is no garbage; that it is there nobody relies on.
+    let ofTakenOver = member.heads.withLock { member.objectsOfTakenOver($0) }
+    let stays = Set(ofTakenOver.flatMap(member.objects.names))
+    try count(sizes, named: stays.union(places.values), &report)
     problems += present(references, places.mapValues { sizes[$0] ?? 0 }, &report)
     if readsData { problems += read(references, places, sizes, &report) }
     report.recordCount += member.recordCount

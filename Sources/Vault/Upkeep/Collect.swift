@@ -239,7 +239,8 @@ private struct MemberCollection {
   ) throws(VaultError) -> Set<ContentDigest>? {
     guard try member.knowsWhatIsNeeded else { return nil }
     var needed: Set<ContentDigest> = []
-    needed.formUnion(member.heads.withLock { $0.namedObjects })
+    needed.formUnion(
+      member.heads.withLock { $0.namedObjects.union(member.objectsOfTakenOver($0)) })
     var isWhole = true
     MemberWalk(member: member).walkAll(
       keeps: { _, newer in
@@ -381,9 +382,10 @@ extension Member {
     return isDone ?? false
   }
 
-  /// A head that brought no news may name what has just come.
+  /// A head that brought no news may name what has just come, and one may have been taken over meanwhile.
   private func withoutNamed(_ names: [ObjectName], by heads: HeadsState) -> [ObjectName] {
-    let named = Set(heads.namedObjects.flatMap(objects.names))
+    let named = Set(
+      heads.namedObjects.union(objectsOfTakenOver(heads)).flatMap(objects.names))
     return names.filter { !named.contains($0) }
   }
 

@@ -57,9 +57,10 @@ extension Member {
     }
   }
 
-  /// Those of the objects that nothing names: no head, no record, no revision that is kept; nil while that cannot be
-  /// told, because something cannot be read, or a version of this device's that is hidden needs what nothing names. What a
-  /// content is that stands under none of the keys in use yet, the object under other keys is needed.
+  /// Those of the objects that nothing names: no head, also none that was taken over of a device that may go on from it; no
+  /// record, no revision that is kept. Nil while that cannot be told, because something cannot be read, or a version of this
+  /// device's that is hidden needs what nothing names. What a content is that stands under none of the keys in use yet, the
+  /// object under other keys is needed.
   package func unneeded(
     _ names: some Sequence<ObjectName>, by isWanted: (RecordEntry) -> Bool = { _ in true }
   ) throws(VaultError) -> [ObjectName]? {
@@ -78,7 +79,7 @@ extension Member {
       }
     }
     let isWhole = visitNamed(by: isWanted, need)
-    heads.withLock { $0.namedObjects }.forEach(need)
+    heads.withLock { $0.namedObjects.union(objectsOfTakenOver($0)) }.forEach(need)
     if let failure { throw failure }
     return isWhole ? left.sorted() : nil
   }
@@ -133,11 +134,7 @@ extension StateFolder {
 extension HeadsState {
   /// What the heads that count name themselves.
   var namedObjects: Set<ContentDigest> {
-    loaded.values.reduce(into: []) { names, head in
-      names.formUnion(head.head.segments)
-      names.formUnion(head.head.authored)
-      if let announcement = head.head.announcement { names.insert(announcement) }
-    }
+    loaded.values.reduce(into: []) { $0.formUnion($1.head.namedObjects) }
   }
 
   /// What says which objects devices mean to remove, besides this one.
@@ -155,5 +152,12 @@ extension ObjectStore {
       default: throw error
       }
     }
+  }
+}
+
+extension Head {
+  /// What it names itself.
+  var namedObjects: Set<ContentDigest> {
+    Set(segments + authored).union(announcement.map { [$0] } ?? [])
   }
 }

@@ -157,7 +157,8 @@ extension Member {
   }
 
   /// The objects here that are not sealed with the current epoch's key and that nothing needs, once all that is needed was
-  /// put under that key; nil while that cannot be told, because something cannot be read.
+  /// put under that key; nil while that cannot be told, because something cannot be read. Without what late heads name that
+  /// were taken over, of devices that may go on from there.
   func oldObjects() throws(VaultError) -> [ObjectName]? {
     let current = register.keys.current.keyID
     var old: Set<ObjectName> = []
@@ -172,6 +173,7 @@ extension Member {
         }
       }
     }
+    old.subtract(heads.withLock { objectsOfTakenOver($0) }.flatMap(objects.names))
     if !old.isEmpty { try sealAnewWhatIsLeft() }
     return try unneeded(old)
   }
