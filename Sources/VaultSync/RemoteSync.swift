@@ -113,12 +113,18 @@ package struct RemoteSync {
       do { if !options.isDryRun { try file.store(session.memory) } } catch {}
       throw error
     }
-    session.rememberSuccess(at: now)
+    session.rememberSuccess(at: now, whereItCompares: mayCompare)
     if !options.isDryRun {
       try file.store(session.memory)
       try noteClock(now, in: session.home.state)
     }
     return .done(session.report)
+  }
+
+  /// Whether objects are compared as often as they are due: without the keys nobody knows what is needed, and who only takes
+  /// puts nothing back.
+  private var mayCompare: Bool {
+    if case .open = reach { options.direction != .pull } else { false }
   }
 
   /// The vault was used on this machine. With the keys it is known what others wrote.
@@ -138,9 +144,9 @@ package struct RemoteSync {
 }
 
 extension SyncSession {
-  fileprivate func rememberSuccess(at now: UInt64) {
+  fileprivate func rememberSuccess(at now: UInt64, whereItCompares mayCompare: Bool) {
     let (report, isToBeCompared) = (report, isToBeCompared)
-    rememberLoss(at: now)
+    rememberLoss(at: now, whereItCompares: mayCompare)
     remember { memory in
       memory.succeed(at: now)
       memory.pendingCommitCount = report.pendingCommitCount
@@ -151,7 +157,7 @@ extension SyncSession {
       if looksEverywhere { memory.lastFullLook = now }
       if isToBeCompared {
         memory.lastComparison = 0
-      } else if comparesObjects || memory.lastComparison == nil {
+      } else if mayCompare, comparesObjects || memory.lastComparison == nil {
         memory.lastComparison = now
       }
     }

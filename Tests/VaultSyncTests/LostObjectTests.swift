@@ -329,6 +329,26 @@ import VaultObjects
     #expect(try family[1].sync(usb) { $0.looksEverywhere = true }.problems == [])
   }
 
+  /// It leaves there what the remote had lost before, and would take the rest for kept until a comparison is due.
+  @Test func aLazyVaultNamesWhatIsNowhereWithItsFirstSync() throws {
+    try StateFolder(store: family[1].stateStore).storeLazySettings(LazySettings())
+    try family[1].reopen()
+    let chunk = try #require(usb.blobs.first { $0.value.count > 1 << 20 }?.key)
+    try usb.remove(chunk)
+    #expect(try family[1].sync(usb).problems.map(\.path) == [chunk.string])
+    let file = RemoteStateFile(
+      state: family[1].vault.state, remote: try #require(RemoteName("usb")))
+    #expect(try file.load().lastLoss != nil)
+  }
+
+  /// Without the keys nobody knows what is needed: the comparison is due all the same.
+  @Test func aLockedSyncDoesNotCountAsAComparison() throws {
+    try usb.remove(objects[0])
+    family[0].clock.turn(bySeconds: 8 * 86_400)
+    try family[0].syncLocked(usb)
+    #expect(try family[0].sync(usb).problems.map(\.kind) == [.missingThere])
+  }
+
   /// Where a chunk can be had that a lazy vault has left on a remote.
   private struct Chunks: ChunkSource {
     let store: MemoryStore

@@ -182,7 +182,8 @@ extension SyncProblem {
     SyncProblem(
       .missingThere, .note, path: "members/\(member.hex)/objects",
       "\(count == 1 ? "An object" : "\(count) objects") of older versions or deleted records \(count == 1 ? "is" : "are") "
-        + "neither here, where attached files are left on remotes, nor there: another device has collected "
+        + "neither here, where attached files are left on remotes, nor there: "
+        + "\(count == 1 ? "it is" : "they are") on another remote only, another device has collected "
         + "\(count == 1 ? "it" : "them"), or the remote has lost \(count == 1 ? "it" : "them"). What is current is not concerned."
     )
   }

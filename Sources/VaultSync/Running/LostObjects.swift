@@ -66,7 +66,7 @@ struct LostObjects {
     let names = Set(here.map(\.name))
     let needed = needed(names, there)
     let gone = needed.filter { !names.contains($0.key) && there[$0.key] == nil }
-    noteGone(gone)
+    noteGone(gone, names, there)
     let lost = missing.filter(wholeHistory(of: needed, without: gone, names, there).contains)
     let transfer = PushTransfer(
       session: session, NamedObjects(objects: member.objects, epoch: member.epoch))
@@ -182,12 +182,19 @@ struct LostObjects {
     return Set(self.needed(here, there) { !broken.contains($0) }.keys)
   }
 
+  /// Of what is current the remote has lost only what heads need that stand there.
+  ///
   /// - Parameter gone: Objects that are neither here nor there.
-  private func noteGone(_ gone: [ObjectName: NeededObject]) {
-    guard member.objects.isLazy else { return }
+  private func noteGone(
+    _ gone: [ObjectName: NeededObject], _ here: Set<ObjectName>, _ there: [ObjectName: UInt64]
+  ) {
+    guard member.objects.isLazy, !gone.isEmpty else { return }
     let older = gone.count { $0.value.isOnlyInHistory }
     if older > 0 { session.note(.olderGone(older, of: member.id)) }
-    for name in gone.keys.sorted() where gone[name]?.isOnlyInHistory == false {
+    if older == gone.count { return }
+    let taken = needed(here, there, by: standing)
+    for name in gone.keys.sorted()
+    where gone[name]?.isOnlyInHistory == false && taken[name]?.isOnlyInHistory == false {
       session.note(
         SyncProblem(
           .missing(path: member.objects.vaultPath(of: name).string),

@@ -178,7 +178,9 @@ struct MemberSync {
         || exchange.there[.head(member.id, head.device)]?.hash == head.hash
     }
     try push.put(lostTakenOver(of: member, besides: standing))
-    if session.comparesObjects || session.hasMetLoss {
+    // A lazy vault relies on what it has left there from the first sync on.
+    let isFirst = member.objects.isLazy && session.memory.lastComparison == nil
+    if session.comparesObjects || session.hasMetLoss || isFirst {
       try LostObjects(
         session: session, exchange: exchange, member: member, standing: standing
       ).giveBack()

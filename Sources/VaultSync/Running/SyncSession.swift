@@ -59,7 +59,7 @@ final class SyncSession: Sendable {
     looksEverywhere =
       options.looksEverywhere
       || memory.lastFullLook.map { now < $0 || now - $0 > Self.fullLookInterval } ?? true
-    // Of a first sync there is nothing to be compared yet.
+    // Of a first sync there is nothing to be compared yet, but in a lazy vault.
     comparesObjects =
       options.looksEverywhere || memory.lastLoss != nil
       || memory.lastComparison.map { now < $0 || now - $0 > Self.comparisonInterval } ?? false
@@ -158,12 +158,14 @@ final class SyncSession: Sendable {
   var hasMetLoss: Bool { state.withLock { $0.hasMetLoss } }
 
   /// Until when objects are compared with every sync.
-  func rememberLoss(at now: UInt64) {
+  ///
+  /// - Parameter mayCompare: Whether this one has, where that was due.
+  func rememberLoss(at now: UInt64, whereItCompares mayCompare: Bool) {
     let hasMetLoss = hasMetLoss
     remember { memory in
       if hasMetLoss {
         memory.lastLoss = now
-      } else if comparesObjects, let loss = memory.lastLoss,
+      } else if mayCompare, comparesObjects, let loss = memory.lastLoss,
         now < loss || now - loss > Self.lossInterval
       {
         memory.lastLoss = nil
