@@ -180,6 +180,29 @@ import VaultObjects
     #expect(memory.lastLoss == nil)
   }
 
+  /// Another remote is given everything current while the one that has the rest is away: nothing is damaged by that.
+  @Test func whatIsAwayForAnotherRemoteIsNoDamage() throws {
+    _ = try laptop.vault.fetch(record, of: laptop.emma)
+    connect(["usb": nil])
+    let nas = MemoryStore()
+    let report = try laptop.sync(nas, as: "nas")
+    #expect(!report.problems.contains { $0.severity == .damage })
+    let told = report.problems.filter { $0.kind == .waiting }
+    #expect(told.count == 1 && told.allSatisfy { $0.text.contains("only older versions") })
+    let head = VaultPath.head(try laptop.emma.id, laptop.vault.device)
+    #expect(nas.blobs[BlobPath(head.string)] != nil)
+    #expect(chunks.new.allSatisfy { nas.blobs[$0] != nil })
+    // Nor is what shows, where that is away.
+    _ = try desk.write("Later", "v1")
+    let later = try Self.put(5, into: record, by: desk)
+    try desk.sync(usb)
+    try laptop.sync(usb)
+    let next = try laptop.sync(nas, as: "nas")
+    #expect(!next.problems.contains { $0.severity == .damage })
+    #expect(next.problems.contains { $0.kind == .waiting })
+    #expect(later.allSatisfy { nas.blobs[$0] == nil })
+  }
+
   @Test func whatIsRestoredOfItIsRefusedWithItsRecord() throws {
     try compare()
     let emma = try laptop.emma

@@ -124,14 +124,22 @@ extension SyncProblem {
 
   /// A part of the vault here that is not carried on.
   init(_ error: VaultError, here path: String) {
-    if case .damaged(_, let reason) = error, error.isWaiting {
+    switch error {
+    case .damaged(_, let reason) where error.isWaiting:
       self = .waiting(path, reason, "It is kept, and not sent yet.")
-      return
+    case .away(_, let reason):
+      self.init(
+        .waiting, .warning, path: path,
+        "A part that is left on a remote cannot be had now: \(reason). Nothing is damaged; what needs it waits, and the next "
+          + "sync tries again.")
+    case .gone:
+      self.init(.damagedHere, .damage, path: path, "\(error.message) What needs it was not sent.")
+    default:
+      self.init(
+        .damagedHere, .damage, path: path,
+        "What is here is not whole: \(error.message) It was left alone, and not sent; "
+          + "“kinvault check --repair” may mend it.")
     }
-    self.init(
-      .damagedHere, .damage, path: path,
-      "What is here is not whole: \(error.message) It was left alone, and not sent; "
-        + "“kinvault check --repair” may mend it.")
   }
 
   /// - Parameter state: What becomes of it for now.
@@ -175,6 +183,15 @@ extension SyncProblem {
       "The remote had \(count == 1 ? "an object" : "\(count) objects") of older versions or older keys no more: another "
         + "device has removed \(count == 1 ? "it" : "them"), or the remote has lost \(count == 1 ? "it" : "them"). This "
         + "machine still keeps \(count == 1 ? "it" : "them"), and put \(count == 1 ? "it" : "them") there again."
+    )
+  }
+
+  static func olderAway(_ count: Int, _ reason: String, of member: MemberID) -> SyncProblem {
+    SyncProblem(
+      .waiting, .warning, path: "members/\(member.hex)/objects",
+      "\(count == 1 ? "An object" : "\(count) objects") that only older versions or deleted records need "
+        + "\(count == 1 ? "is" : "are") left on another remote, and cannot be had from there now: \(reason). Everything current "
+        + "was put there; whoever wants those older versions needs the other remote."
     )
   }
 

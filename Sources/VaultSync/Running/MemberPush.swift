@@ -137,10 +137,11 @@ struct MemberPush {
         for failure in failures {
           switch failure.error {
           // Older revisions end where they were collected.
-          case .missing, .gone: continue
+          case .missing, .gone, .away: continue
           default: note(failure.error)
           }
         }
+        noteOlderAway(failures.map(\.error))
         whole.append(head)
         if mayNameAnew(head, there) { session.compareNextTime() }
       } catch {
@@ -177,6 +178,16 @@ struct MemberPush {
   private func note(_ error: VaultError) {
     let path = error.file ?? "members/\(member.id.hex)"
     session.note(SyncProblem(error, here: path))
+  }
+
+  /// What only older versions need, and is left on another remote that it cannot be had from now: the head is put there
+  /// without it.
+  private func noteOlderAway(_ errors: [VaultError]) {
+    let reasons = errors.compactMap { error -> String? in
+      if case .away(_, let reason) = error { reason } else { nil }
+    }
+    guard let reason = reasons.first else { return }
+    session.note(.olderAway(reasons.count, reason, of: member.id))
   }
 
   /// Brings the head's new segments, and says which revisions are news to the remote.
