@@ -203,6 +203,13 @@ import VaultObjects
     #expect(later.allSatisfy { nas.blobs[$0] == nil })
   }
 
+  /// A check asks no remote, and does not say of what may have been collected that a remote has it.
+  @Test func aCheckDoesNotSayThatItIsOnARemote() throws {
+    let report = try laptop.vault.check(readsData: false)
+    #expect(report.awayCount == chunks.new.count && report.awayOlderCount == chunks.old.count)
+    #expect(report.problems.filter { $0.severity > .note } == [])
+  }
+
   @Test func whatIsRestoredOfItIsRefusedWithItsRecord() throws {
     try compare()
     let emma = try laptop.emma

@@ -12,9 +12,11 @@ package struct CheckReport: Sendable {
   package var memberCount = 0
   package var recordCount = 0
   package var objectCount = 0
-  /// Chunks that a lazy vault keeps elsewhere, and the bytes they take there.
+  /// Chunks of what is current that a lazy vault keeps elsewhere, and the bytes they take there.
   package var awayCount = 0
   package var awayByteCount: UInt64 = 0
+  /// Those that only older versions need: they are elsewhere, or another machine has collected them.
+  package var awayOlderCount = 0
   /// Ciphertext bytes of the objects that records need.
   package var objectByteCount: UInt64 = 0
   /// Objects that nothing names; `collect` removes them. None while it is not known what a member needs.
@@ -233,6 +235,10 @@ private struct MemberCheck {
       guard let size = sizes[reference.digest] else {
         guard context.lazy != nil, reference.kind == .chunk else {
           return problem(.missing(path: path), reference)
+        }
+        if reference.isOnlyInHistory {
+          report.awayOlderCount += 1
+          return nil
         }
         report.awayCount += 1
         report.awayByteCount += UInt64(

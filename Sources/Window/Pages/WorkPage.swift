@@ -78,6 +78,7 @@ struct WorkPage {
           " " + texts("check.read", texts.byteCount(check.readByteCount))
         }
         if check.awayCount > 0 { " " + texts.count(check.awayCount, "check.away") }
+        if check.awayOlderCount > 0 { " " + texts.count(check.awayOlderCount, "check.awayOlder") }
       },
       check.problems.isEmpty ? .nothing : ProblemList(frame: frame, problems: check.problems).html,
       grave.isEmpty ? .nothing : tag("p") { texts("check.repair") },

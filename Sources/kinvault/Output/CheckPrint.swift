@@ -69,6 +69,8 @@ struct CheckPrint: Encodable {
   /// Kept on a remote only, in a vault cloned with --lazy.
   var awayObjects: Int
   var awayBytes: UInt64
+  /// Not here and only needed by older versions: on a remote, or collected.
+  var awayOlderObjects: Int
   var unusedObjects: Int
   var unusedBytes: UInt64
   var readBytes: UInt64
@@ -89,6 +91,7 @@ struct CheckPrint: Encodable {
     objectBytes = report.objectByteCount
     awayObjects = report.awayCount
     awayBytes = report.awayByteCount
+    awayOlderObjects = report.awayOlderCount
     unusedObjects = report.unusedCount
     unusedBytes = report.unusedByteCount
     readBytes = report.readByteCount
@@ -122,6 +125,12 @@ struct CheckPrint: Encodable {
       Terminal.writeLine(
         "\(counted(awayObjects, "file")) (\(ByteCount.text(awayBytes))) are kept on a remote; to check those: "
           + "kinvault check --remote NAME")
+    }
+    if awayOlderObjects > 0 {
+      Terminal.writeLine(
+        "\(counted(awayOlderObjects, "file")) that only older versions need \(awayOlderObjects == 1 ? "is" : "are") not here: "
+          + "\(awayOlderObjects == 1 ? "it is" : "they are") on a remote, or another machine has collected "
+          + "\(awayOlderObjects == 1 ? "it" : "them").")
     }
     if unusedObjects > 0 {
       Terminal.writeLine(
