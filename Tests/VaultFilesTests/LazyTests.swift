@@ -180,6 +180,21 @@ import VaultObjects
     #expect(try mounted.vault.check(readsData: false).awayCount == 4)
   }
 
+  /// What only an older version needs takes room like anything else.
+  @Test(arguments: [false, true])
+  func olderVersionsGiveWayToo(isByCommand: Bool) throws {
+    let member = try member
+    #expect(try mounted.vault.fetch(scan, of: member).chunkCount == 5)
+    try mounted.tree.write("Emma/scan/image", "another")
+    try mounted.tree.commitNow()
+    try mounted.vault.setLazySettings { $0.cacheByteLimit = 2 << 20 }
+    let report =
+      try isByCommand ? mounted.vault.evict(scan, of: member) : mounted.vault.trimCache()
+    #expect(isByCommand ? report.chunkCount == 5 : report.chunkCount >= 3)
+    #expect(try mounted.vault.check(readsData: false).awayOlderCount == report.chunkCount)
+    #expect(try mounted.tree.text("Emma/scan/image") == "another")
+  }
+
   /// A mount goes on with the settings of when it began; a command beside it pins something.
   @Test func whatAnotherProcessPinsStays() throws {
     let member = try member

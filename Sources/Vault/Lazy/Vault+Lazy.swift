@@ -84,7 +84,8 @@ extension Vault {
     if let failure { throw failure }
   }
 
-  /// Removes the chunks of a record, and of those below it, that a remote surely has and that nothing pins.
+  /// Removes the chunks of a record, and of those below it, that a remote surely has and that nothing pins; also those that
+  /// only their older versions need.
   ///
   /// - Throws: What asking the remote throws.
   package func evict(
@@ -95,29 +96,34 @@ extension Vault {
     }
     var report = LazyReport()
     let pinned = try pinnedChunks(of: member, settings)
-    for (name, byteCount) in try member.chunksBelow(record) where !pinned.contains(name) {
+    let current = try member.chunksBelow(record)
+    let all = member.listOlderChunks(below: record).merging(current) { $1 }
+    for (name, byteCount) in all where !pinned.contains(name) {
       try evict(name, byteCount: byteCount, of: member, lazy, &report)
     }
     return report
   }
 
-  /// Removes chunks until those that nothing pins take no more than the cache's limit, those used last at last. Those of
-  /// a damaged record stay: what it needs cannot be told, and it may be mended with them.
+  /// Removes chunks until those that nothing pins take no more than the cache's limit, those used last at last; what only older
+  /// versions need counts too. Those of a damaged record stay: what it needs cannot be told, and it may be mended with them.
   package func trimCache() throws(VaultError) -> LazyReport {
     var report = LazyReport()
     guard let (lazy, settings) = try lazyAsOfNow(), let limit = settings.cacheByteLimit else {
       return report
     }
-    var candidates: [(member: Member, name: ContentDigest, byteCount: UInt64)] = []
+    var here: [(member: Member, sizes: [ObjectName: UInt64])] = []
     for member in members {
-      let all = member.listChunks(below: .root)
-      var kept = all.ofDamaged
-      for pin in settings.pins where pin.member == member.id {
-        kept.formUnion(member.listChunks(below: pin.record).ofWhole.keys)
-      }
-      for (name, byteCount) in all.ofWhole where !kept.contains(name) {
-        guard try member.objects.isPresent(name) else { continue }
-        candidates.append((member, name, byteCount))
+      let listed = try member.objects.listed().map { ($0.name, $0.byteCount) }
+      here.append((member, Dictionary(listed) { first, _ in first }))
+    }
+    // Everything that is here takes no more: so do the chunks among it.
+    let taken: UInt64 = here.reduce(0) { sum, one in one.sizes.values.reduce(sum, +) }
+    guard taken > limit else { return report }
+    var candidates: [(member: Member, name: ContentDigest, byteCount: UInt64)] = []
+    for (member, sizes) in here {
+      let chunks = member.chunksOfCache(besides: settings.pins)
+      for name in member.objects.places(of: chunks.keys, among: sizes).keys {
+        candidates.append((member, name, chunks[name] ?? 0))
       }
     }
     var total: UInt64 = candidates.reduce(0) { $0 + $1.byteCount }
@@ -146,7 +152,10 @@ extension Vault {
     _ name: ContentDigest, byteCount: UInt64, of member: Member, _ lazy: LazyChunks,
     _ report: inout LazyReport
   ) throws(VaultError) {
-    guard let here = try member.objects.nameHere(of: name) else { return }
+    // What is about to be named again is needed here, whoever has it.
+    guard !member.objects.isStaged(name), let here = try member.objects.nameHere(of: name) else {
+      return
+    }
     let size = try storing(context.store.size(of: member.objects.path(of: here)))
     // What an upload left torn there is nothing that could come back.
     guard let size,
@@ -215,25 +224,73 @@ extension Member {
   /// The same where some of the records may be damaged.
   fileprivate func listChunks(below top: RecordID) -> ChunkList {
     var list = ChunkList()
+    for entry in entries(below: top) {
+      var found: [ContentDigest: UInt64] = [:]
+      var failure: VaultError?
+      _ = MemberWalk(member: self, readsAhead: true).walk(
+        revision: entry.revision, of: entry.record, isOnlyInHistory: false,
+        visit: { object in found[object.digest] = object.chunkByteCount },
+        fail: { failure = failure ?? $1 })
+      list.add(found, failure)
+    }
+    return list
+  }
+
+  /// The chunks that only older versions of these records need and, for a whole member, deleted ones, with the bytes that each
+  /// takes; without those of damaged records.
+  fileprivate func listOlderChunks(below top: RecordID) -> [ContentDigest: UInt64] {
+    let wanted = top == .root ? nil : Set(entries(below: top).map(\.record))
+    var found: [RecordID: [ContentDigest: UInt64]] = [:]
+    var current: Set<ContentDigest> = []
+    var damaged: Set<RecordID> = []
+    MemberWalk(member: self, readsAhead: true).walkAll(
+      where: { wanted?.contains($0.record) ?? true }, keeps: { _, _ in true },
+      visit: { object in
+        guard let byteCount = object.chunkByteCount else { return }
+        if object.isOnlyInHistory {
+          found[object.record, default: [:]][object.digest] = byteCount
+        } else {
+          current.insert(object.digest)
+        }
+      },
+      fail: { object, _ in if !object.isOnlyInHistory { damaged.insert(object.record) } },
+      progress: { _ in })
+    return found.filter { !damaged.contains($0.key) }.values.reduce(into: [:]) { chunks, older in
+      chunks.merge(older.filter { !current.contains($0.key) }) { first, _ in first }
+    }
+  }
+
+  /// The chunks that need not stay here, whether they are here or not, with the bytes that each takes.
+  fileprivate func chunksOfCache(besides pins: Set<LazySettings.Pin>) -> [ContentDigest: UInt64] {
+    let all = listChunks(below: .root)
+    var kept = all.ofDamaged
+    for pin in pins where pin.member == id {
+      kept.formUnion(listChunks(below: pin.record).ofWhole.keys)
+    }
+    let chunks = listOlderChunks(below: .root).merging(all.ofWhole) { $1 }
+    return chunks.filter { !kept.contains($0.key) }
+  }
+
+  /// A record and those below it, as they show.
+  private func entries(below top: RecordID) -> [RecordEntry] {
+    var found: [RecordEntry] = []
     var waiting = [top]
     var seen: Set<RecordID> = [top]
     while let record = waiting.popLast() {
       guard let entry = entry(record), !entry.isDeleted else { continue }
+      found.append(entry)
       for child in children(of: record) where seen.insert(child.record).inserted {
         waiting.append(child.record)
       }
-      var found: [ContentDigest: UInt64] = [:]
-      var failure: VaultError?
-      _ = MemberWalk(member: self, readsAhead: true).walk(
-        revision: entry.revision, of: record, isOnlyInHistory: false,
-        visit: { object in
-          guard let needed = object.contentByteCount else { return }
-          found[object.digest] = UInt64(
-            ObjectLayout(of: .chunk).fileSize(contentSize: needed))
-        }, fail: { failure = failure ?? $1 })
-      list.add(found, failure)
     }
-    return list
+    return found
+  }
+}
+
+extension VisitedObject {
+  /// The bytes that it takes where it is a chunk; nil for everything else.
+  fileprivate var chunkByteCount: UInt64? {
+    contentByteCount.map { UInt64(ObjectLayout(of: .chunk).fileSize(contentSize: $0)) }
   }
 }
 
