@@ -31,7 +31,7 @@ extension VaultError: LoggedError {
     case .branched: "branched"
     case .keysDivided: "keysDivided"
     case .epochSpent: "epochSpent"
-    case .noSpace: "noSpace"
+    case .noSpace, .noRoomForNewKeys: "noSpace"
     case .readOnly: "readOnly"
     case .permission: "permission"
     case .noAccess: "noAccess"

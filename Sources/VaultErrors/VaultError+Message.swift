@@ -85,6 +85,12 @@ extension VaultError {
       There is no space left on the disk for \(path). What was saved before is safe, and can be read. \
       To make room: kinvault collect
       """
+    case .noRoomForNewKeys(let member, let byteCount):
+      """
+      Encrypting the member \(member.shortHex) anew needs \(byteCount / (1 << 20) + 1) MiB on this machine for a while, \
+      since what was left on the remotes has to come here for it, and the disk has less room. Nothing was begun. Make room, or \
+      do it on an owner's machine that has everything here.
+      """
     case .readOnly:
       """
       The vault is open for reading only, or its folder cannot be written. A disk whose file system is damaged becomes \

@@ -59,6 +59,9 @@ package enum VaultError: Error {
   /// device of an owner has begun an epoch whose key none of those has.
   case epochSpent(member: MemberID)
   case noSpace(path: String)
+  /// New keys for a member need so many bytes on the disk of this lazy vault, which has not that much room: what was left on
+  /// remotes comes here for it.
+  case noRoomForNewKeys(member: MemberID, byteCount: UInt64)
   case readOnly
   case permission(path: String)
   /// No key of this person opens the member's current epoch.

@@ -6,7 +6,7 @@ extension FileError {
   /// What a program is told of a failure of the vault.
   init(_ error: VaultError) {
     switch error {
-    case .noSpace: self = .noSpace
+    case .noSpace, .noRoomForNewKeys: self = .noSpace
     case .readOnly, .viewersOnlyRead, .thisDeviceRemoved, .epochSpent: self = .readOnly
     case .alreadyExists: self = .alreadyExists
     case .notFound: self = .notFound

@@ -203,6 +203,28 @@ import VaultObjects
     #expect(later.allSatisfy { nas.blobs[$0] == nil })
   }
 
+  /// Everything that was left on the remotes has to be here for new keys: where there is no room for it nothing is begun.
+  @Test func newKeysAskForRoomBeforeAnythingComes() throws {
+    try compare()
+    let before = try laptop.emma.epoch
+    let files = Set(laptop.store.blobs.keys)
+    let used = laptop.store.blobs.values.reduce(0) { $0 + UInt64($1.count) }
+    laptop.store.limit(toBytes: used + 4 << 20)
+    let emma = try laptop.emma
+    do throws(VaultError) {
+      try laptop.vault.beginEpoch(of: emma, without: [])
+      Issue.record("it has begun")
+    } catch {
+      guard case .noRoomForNewKeys(_, let byteCount) = error else { throw error }
+      #expect(byteCount > 6 << 20)
+    }
+    #expect(Set(laptop.store.blobs.keys) == files)
+    #expect(try PendingEpoch.load(of: laptop.emma.id, state: laptop.vault.state) == nil)
+    laptop.store.limit(toBytes: used + 16 << 20)
+    try begin()
+    #expect(try laptop.emma.epoch != before)
+  }
+
   /// A check asks no remote, and does not say of what may have been collected that a remote has it.
   @Test func aCheckDoesNotSayThatItIsOnARemote() throws {
     let report = try laptop.vault.check(readsData: false)

@@ -72,6 +72,7 @@ import VaultModel
     .gone(path: "objects/ab", record: nil),
     .rolledBack(path: "heads/ab", found: 1, seen: 2), .forked(path: "heads/ab", counter: 1),
     .branched(path: "heads/ab", above: 1), .noSpace(path: "objects/ab"), .readOnly,
+    .noRoomForNewKeys(member: MemberID.random(), byteCount: 3 << 30),
     .permission(path: "objects/ab"), .noAccess(member: MemberID.random()),
     .viewersOnlyRead(member: MemberID.random()), .ownersOnly(member: MemberID.random()),
     .lastOwner(member: MemberID.random()), .epochSpent(member: MemberID.random()), .notNeeded,

@@ -289,7 +289,7 @@ extension Member {
 
 extension VisitedObject {
   /// The bytes that it takes where it is a chunk; nil for everything else.
-  fileprivate var chunkByteCount: UInt64? {
+  var chunkByteCount: UInt64? {
     contentByteCount.map { UInt64(ObjectLayout(of: .chunk).fileSize(contentSize: $0)) }
   }
 }

@@ -17,7 +17,8 @@ extension Vault {
   ///   - progress: Told how many objects are done, from several threads.
   /// - Throws: `readOnly`; `ownersOnly`; `lastOwner` when this person is among them; what the member is damaged by;
   ///   `notFound` when the identity of someone who keeps access does not hold; `away` when not everything of a lazy vault
-  ///   can be had; `gone` when no remote has any more what a current revision needs; `noSpace`.
+  ///   can be had; `gone` when no remote has any more what a current revision needs; `noRoomForNewKeys` before anything
+  ///   of a lazy vault has come; `noSpace`.
   package func beginEpoch(
     of member: Member, without people: Set<PersonID>, keepsHistory: Bool = true,
     progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }
@@ -36,6 +37,10 @@ extension Vault {
       }
       // Before anything is remembered that could not be gone on with.
       if let damage = member.damageReason { throw damage }
+      // What was interrupted has some of it here already.
+      if context.lazy != nil, try PendingEpoch.load(of: member.id, state: context.state) == nil {
+        try member.requireRoomForNewKeys()
+      }
       // Those keys are new as well: where nobody's access is to end nothing else is to be done.
       let now = context.clock.milliseconds()
       if try EpochBeginning.succeedSpent(of: member, progress), people.isEmpty,

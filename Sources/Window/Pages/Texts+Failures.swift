@@ -23,6 +23,7 @@ extension Texts {
     case .keysDivided: self("failure.keysDivided")
     case .epochSpent: self("failure.epochSpent")
     case .noSpace: self("failure.noSpace")
+    case .noRoomForNewKeys(_, let count): self("failure.noRoomForNewKeys", byteCount(count))
     case .readOnly: self("failure.readOnly")
     case .permission(let path): self("failure.permission", path)
     case .noAccess: self("failure.noAccess")

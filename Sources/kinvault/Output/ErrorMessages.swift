@@ -83,6 +83,10 @@ extension VaultError {
     case .noSpace:
       "There is no space left on the disk of the vault. What was saved before is safe, and can be read. To make room: "
         + "kinvault collect"
+    case .noRoomForNewKeys(_, let byteCount):
+      "Encrypting this member anew needs \(ByteCount.text(byteCount)) on this machine for a while, since what was left on "
+        + "the remotes has to come here for it, and the disk has less room. Nothing was begun. Make room, or do it on an "
+        + "owner's machine that has everything."
     case .readOnly:
       "The vault's folder is read-only, so nothing can be changed in it. To look at it: "
         + "kinvault mount --read-only"

@@ -120,7 +120,7 @@ extension FailureReport {
         .damaged
       // Nothing is damaged; somebody who has the words decides.
       case .keysDivided: .refused
-      case .noSpace: .noSpace
+      case .noSpace, .noRoomForNewKeys: .noSpace
       case .readOnly, .permission, .noAccess, .viewersOnlyRead, .ownersOnly, .lastOwner,
         .accessEnded, .moreSenior, .thisDeviceRemoved, .epochSpent:
         .notPermitted
