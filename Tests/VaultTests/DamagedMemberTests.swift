@@ -59,6 +59,16 @@ import VaultObjects
     #expect(try anna.vault.tendEpochs().get().map(\.member) == [damaged])
   }
 
+  /// A clock that may have jumped ahead ends an access all the same, and that is told.
+  @Test(arguments: [UInt64(11), 365])
+  func anAccessThatEndsByAClockInDoubtIsToldWithIt(days: UInt64) throws {
+    try share(until: 10)
+    anna.clock.advance(days: days)
+    let tended = try anna.vault.tendEpochs().get()
+    #expect(tended.map(\.expired) == [[adults.ben.id], [adults.ben.id]])
+    #expect(tended.allSatisfy { ($0.clockLeap != nil) == (days > 30) })
+  }
+
   /// What an interrupted beginning has left is gone on with for whom it can be.
   @Test func whatIsLeftOfABeginningKeepsNoOtherFromBeingGoneOnWith() throws {
     try share(until: 10)

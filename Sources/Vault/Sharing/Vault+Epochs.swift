@@ -81,7 +81,7 @@ extension Vault {
         var revocation = Revocation(member: member.id, expired: [])
         // Also where what comes after it fails.
         defer { if revocation.hasAny { done.append(revocation) } }
-        if let due = dueRevocation(of: member) {
+        if let due = try dueRevocation(of: member) {
           try beginEpoch(of: member, without: [], progress: progress)
           revocation = due
         }
@@ -92,11 +92,15 @@ extension Vault {
   }
 
   /// What a new epoch of the member does now; nil where none is due.
-  private func dueRevocation(of member: Member) -> Revocation? {
+  ///
+  /// An access whose end has come ends also where only a clock says so that may have jumped ahead: it can be given again, and
+  /// one that waited for somebody to say that the clock is right would not end where nobody does. But that is told.
+  private func dueRevocation(of member: Member) throws(VaultError) -> Revocation? {
     let links = member.register.links
     let now = context.clock.milliseconds()
     let ended = links.access.entitlements.keys.filter { links.hasEnded(for: $0, now: now) }
     var revocation = Revocation(member: member.id, expired: ended.sorted(), isBegun: true)
+    if !ended.isEmpty { revocation.clockLeap = try clockLeap() }
     guard case .exposed(let people)? = links.trust.epochs.states[member.epoch] else {
       return ended.isEmpty ? nil : revocation
     }
@@ -153,6 +157,8 @@ package struct Revocation: Hashable, Sendable {
   package var member: MemberID
   /// Whose access had an end, which has come.
   package var expired: [PersonID]
+  /// The clock by which it has come is far ahead of all that is known here; nil where it is not, and where nothing has expired.
+  package var clockLeap: ClockLeap?
   /// Whom another owner took out, without a key that they do not have.
   package var revokedElsewhere: [PersonID] = []
   /// Who had access, and was given the key now that was begun without knowing of them.

@@ -119,9 +119,10 @@ struct SyncOutcome: Encodable {
     return done.flatMap { revocation in
       let member = vault.member(revocation.member)?.name.string ?? revocation.member.shortHex
       func name(_ person: PersonID) -> String { people?.name(of: person) ?? person.shortHex }
+      let doubt = revocation.clockLeap.map(Self.doubt) ?? ""
       let lines =
         revocation.expired.map {
-          "\(name($0))'s access to \(member) was given until a date that has passed, and has ended."
+          "\(name($0))'s access to \(member) was given until a date that has passed, and has ended.\(doubt)"
         }
         + revocation.revokedElsewhere.map {
           "\(name($0))'s access to \(member), which another owner took away, has ended."
@@ -132,6 +133,15 @@ struct SyncOutcome: Encodable {
         + revocation.left.map { "\(name($0)) has left \(member), and has no key of it any more." }
       return lines.isEmpty ? ["\(member) has new keys, since someone's devices changed."] : lines
     }
+  }
+
+  private static func doubt(_ leap: ClockLeap) -> String {
+    let (now, seen) = (
+      LocalTimeText.of(milliseconds: leap.now).day, LocalTimeText.of(milliseconds: leap.seen).day
+    )
+    return
+      " That is by this machine's clock, which says \(now); the last that it saw of this vault is of \(seen). If the clock "
+      + "is ahead, set it, and give the access again: kinvault share"
   }
 
   /// What a sync without the whole vault came to.
