@@ -219,7 +219,8 @@ final class VaultContext: Sendable {
     }
   }
 
-  /// Whether removals must be remembered for other devices: only when there are any.
+  /// Whether removals must be remembered for other devices: only when there are any, whosever they are. To whom access was
+  /// given since is not looked up with each commit, and whoever makes people up has no more of it than some longer lists.
   var keepsTombstones: Bool { people.deviceCount > 1 }
 }
 

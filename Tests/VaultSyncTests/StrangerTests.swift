@@ -306,6 +306,20 @@ import VaultModel
     #expect(reports[1].skippedMembers == [] && reports[1].waitingMembers == [])
   }
 
+  /// Segments that nobody else has seen go while one machine writes by itself, whoever else is made up.
+  @Test func madeUpPeopleKeepNoSegments() throws {
+    var counts: [Int] = []
+    for strangers in [0, 3] {
+      let device = try Family(count: 1)[0]
+      let made = MadeUp(vault: device.vault.id, store: device.store)
+      for _ in 0..<strangers { _ = try made.person() }
+      for number in 0..<60 { try device.write("Visit \(number)", "all well") }
+      try device.thin()
+      counts.append(try device.vault.check(readsData: false).unusedCount)
+    }
+    #expect(counts[0] <= 4 && counts[1] == counts[0], "\(counts)")
+  }
+
   /// Whoever has a device that was removed certifies another one, in a generation that never comes: that one waits for ever,
   /// and what nothing names waits for a head of it, which is a day.
   @Test func aDeviceThatWaitsForEverDelaysCollectingByADay() throws {

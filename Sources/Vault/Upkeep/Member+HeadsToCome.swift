@@ -46,11 +46,14 @@ extension Member {
   /// Whether a device that counts has no head that is followed here, of somebody who has access or could write once: what such
   /// a device knows it may name when it writes. Nobody else's does; else whoever can write to the folder could make some up.
   var hasKnowingDevicesWithoutHead: Bool {
-    let followed = followedDevices
-    let links = register.links
-    return context.people.persons.values.contains { person in
+    hasKnowingDevices(besides: followedDevices, by: register.links)
+  }
+
+  /// Whether a device that counts is none of these, of somebody who has access or could write once, as the links say.
+  func hasKnowingDevices(besides known: Set<DeviceID>, by links: MemberLinks) -> Bool {
+    context.people.persons.values.contains { person in
       (links.access.includes(person.id) || links.couldWrite(person.id))
-        && !followed.isSuperset(of: person.devices.keys)
+        && !known.isSuperset(of: person.devices.keys)
     }
   }
 

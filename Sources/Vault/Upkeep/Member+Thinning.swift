@@ -86,11 +86,17 @@ extension Member {
     return Unneeded(digests: unneeded, changes: changes)
   }
 
-  /// Whether no other device is known; nil while that cannot be told.
+  /// Whether no other device is known that may name what the member is made of; nil while that cannot be told.
   private var isOnlyDevice: Bool? {
-    // Nothing is removed then; the next look at the vault meets the same failure, and says so.
-    do { try context.reloadPeople() } catch { return nil }
-    return context.people.deviceCount == 1
+    do {
+      try context.reloadPeople()
+      // Another process may have given somebody access a moment ago. Nothing else of the links is taken in.
+      let links = try context.opening(of: id).loadLinks()
+      return !hasKnowingDevices(besides: [context.device.id], by: links)
+    } catch {
+      // Nothing is removed then; the next look at the vault meets the same failure, and says so.
+      return nil
+    }
   }
 
   /// Removes those that `unneededReplaced` gave, but for what this process uses and what was named again since.
