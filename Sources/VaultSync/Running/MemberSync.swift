@@ -2,6 +2,7 @@ import BlobStore
 import Vault
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// Syncs one member in both directions. Trouble with it stays with it: the other members go on.
 struct MemberSync {
