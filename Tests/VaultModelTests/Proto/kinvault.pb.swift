@@ -381,64 +381,117 @@ package nonisolated struct Kinvault_V2_Introduction: Sendable {
   package init() {}
 }
 
-package nonisolated struct Kinvault_V2_Head: Sendable {
+package nonisolated struct Kinvault_V2_Head: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// digests of segments; together one full manifest
-  package var checkpoint: [Data] = []
+  package var checkpoint: [Data] {
+    get {_storage._checkpoint}
+    set {_uniqueStorage()._checkpoint = newValue}
+  }
 
   /// digests of segments, oldest first
-  package var deltas: [Data] = []
+  package var deltas: [Data] {
+    get {_storage._deltas}
+    set {_uniqueStorage()._deltas = newValue}
+  }
 
-  package var cover: [Kinvault_V2_Cover] = []
+  package var cover: [Kinvault_V2_Cover] {
+    get {_storage._cover}
+    set {_uniqueStorage()._cover = newValue}
+  }
 
   /// hybrid time of the commit
-  package var time: UInt64 = 0
+  package var time: UInt64 {
+    get {_storage._time}
+    set {_uniqueStorage()._time = newValue}
+  }
 
   /// digest of an Announcement, or empty
-  package var announcement: Data = Data()
+  package var announcement: Data {
+    get {_storage._announcement}
+    set {_uniqueStorage()._announcement = newValue}
+  }
 
   /// the counter of the head that first carried it
-  package var announcedAt: UInt64 = 0
+  package var announcedAt: UInt64 {
+    get {_storage._announcedAt}
+    set {_uniqueStorage()._announcedAt = newValue}
+  }
 
   /// of each process of this device that has redo files
-  package var redone: [Kinvault_V2_Redone] = []
+  package var redone: [Kinvault_V2_Redone] {
+    get {_storage._redone}
+    set {_uniqueStorage()._redone = newValue}
+  }
 
   /// what the device has taken over from devices that it was before
-  package var branches: [Kinvault_V2_Branch] = []
+  package var branches: [Kinvault_V2_Branch] {
+    get {_storage._branches}
+    set {_uniqueStorage()._branches = newValue}
+  }
 
   /// heads of other lines of devices than those that this head follows
-  package var strays: [Kinvault_V2_Stray] = []
+  package var strays: [Kinvault_V2_Stray] {
+    get {_storage._strays}
+    set {_uniqueStorage()._strays = newValue}
+  }
 
   /// what its writer calls people who have access; at most 64
-  package var names: [Kinvault_V2_HeadName] = []
+  package var names: [Kinvault_V2_HeadName] {
+    get {_storage._names}
+    set {_uniqueStorage()._names = newValue}
+  }
 
   /// heads that those in cover go on from, of devices that have none there
-  package var heard: [Kinvault_V2_Cover] = []
+  package var heard: [Kinvault_V2_Cover] {
+    get {_storage._heard}
+    set {_uniqueStorage()._heard = newValue}
+  }
 
   /// how far devices had come of which cover and heard say less
-  package var reached: [Kinvault_V2_Reached] = []
+  package var reached: [Kinvault_V2_Reached] {
+    get {_storage._reached}
+    set {_uniqueStorage()._reached = newValue}
+  }
 
   /// digests of lists of what devices had signed that were left out; at most 1,024
-  package var authored: [Data] = []
+  package var authored: [Data] {
+    get {_storage._authored}
+    set {_uniqueStorage()._authored = newValue}
+  }
 
   /// the journal keys of other epochs, strictly ascending; at most 256
-  package var journals: [Kinvault_V2_WrappedKey] = []
+  package var journals: [Kinvault_V2_WrappedKey] {
+    get {_storage._journals}
+    set {_uniqueStorage()._journals = newValue}
+  }
 
   /// at most one: whether openings of files are noted in the journal; of an owner's head
-  package var reads: [Kinvault_V2_JournalReads] = []
+  package var reads: [Kinvault_V2_JournalReads] {
+    get {_storage._reads}
+    set {_uniqueStorage()._reads = newValue}
+  }
 
   /// late heads of which everything is under the keys of this one's epoch
-  package var takenOver: [Kinvault_V2_Cover] = []
+  package var takenOver: [Kinvault_V2_Cover] {
+    get {_storage._takenOver}
+    set {_uniqueStorage()._takenOver = newValue}
+  }
 
   /// lines of devices that others have taken over; at most 64
-  package var retold: [Kinvault_V2_Retold] = []
+  package var retold: [Kinvault_V2_Retold] {
+    get {_storage._retold}
+    set {_uniqueStorage()._retold = newValue}
+  }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 package nonisolated struct Kinvault_V2_WrappedKey: Sendable {
@@ -1399,72 +1452,84 @@ package nonisolated struct Kinvault_V2_RedoObject: Sendable {
 }
 
 /// A change of one record.
-package nonisolated struct Kinvault_V2_RedoEdit: Sendable {
+package nonisolated struct Kinvault_V2_RedoEdit: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  package var record: Data = Data()
+  package var record: Data {
+    get {_storage._record}
+    set {_uniqueStorage()._record = newValue}
+  }
 
   /// no commit has named the record yet
-  package var new: Bool = false
+  package var new: Bool {
+    get {_storage._new}
+    set {_uniqueStorage()._new = newValue}
+  }
 
   /// absent: it stays
   package var place: Kinvault_V2_RedoPlace {
-    get {_place ?? Kinvault_V2_RedoPlace()}
-    set {_place = newValue}
+    get {_storage._place ?? Kinvault_V2_RedoPlace()}
+    set {_uniqueStorage()._place = newValue}
   }
   /// Returns true if `place` has been explicitly set.
-  package var hasPlace: Bool {self._place != nil}
+  package var hasPlace: Bool {_storage._place != nil}
   /// Clears the value of `place`. Subsequent reads from it will return its default value.
-  package mutating func clearPlace() {self._place = nil}
+  package mutating func clearPlace() {_uniqueStorage()._place = nil}
 
   /// absent: they stay
   package var attributes: Kinvault_V2_RedoAttributes {
-    get {_attributes ?? Kinvault_V2_RedoAttributes()}
-    set {_attributes = newValue}
+    get {_storage._attributes ?? Kinvault_V2_RedoAttributes()}
+    set {_uniqueStorage()._attributes = newValue}
   }
   /// Returns true if `attributes` has been explicitly set.
-  package var hasAttributes: Bool {self._attributes != nil}
+  package var hasAttributes: Bool {_storage._attributes != nil}
   /// Clears the value of `attributes`. Subsequent reads from it will return its default value.
-  package mutating func clearAttributes() {self._attributes = nil}
+  package mutating func clearAttributes() {_uniqueStorage()._attributes = nil}
 
   /// new or changed; their times are set by the commit
-  package var items: [Kinvault_V2_Item] = []
+  package var items: [Kinvault_V2_Item] {
+    get {_storage._items}
+    set {_uniqueStorage()._items = newValue}
+  }
 
   /// names of items
-  package var removed: [Data] = []
+  package var removed: [Data] {
+    get {_storage._removed}
+    set {_uniqueStorage()._removed = newValue}
+  }
 
-  package var seen: [Kinvault_V2_RedoSeen] = []
+  package var seen: [Kinvault_V2_RedoSeen] {
+    get {_storage._seen}
+    set {_uniqueStorage()._seen = newValue}
+  }
 
   /// when names in it changed, where its other attributes stay; absent: its time stays
   package var modified: Kinvault_V2_Timestamp {
-    get {_modified ?? Kinvault_V2_Timestamp()}
-    set {_modified = newValue}
+    get {_storage._modified ?? Kinvault_V2_Timestamp()}
+    set {_uniqueStorage()._modified = newValue}
   }
   /// Returns true if `modified` has been explicitly set.
-  package var hasModified: Bool {self._modified != nil}
+  package var hasModified: Bool {_storage._modified != nil}
   /// Clears the value of `modified`. Subsequent reads from it will return its default value.
-  package mutating func clearModified() {self._modified = nil}
+  package mutating func clearModified() {_uniqueStorage()._modified = nil}
 
   /// what the author saw, where place is there; absent: whatever is there is replaced
   package var seenPlace: Kinvault_V2_RedoPlace {
-    get {_seenPlace ?? Kinvault_V2_RedoPlace()}
-    set {_seenPlace = newValue}
+    get {_storage._seenPlace ?? Kinvault_V2_RedoPlace()}
+    set {_uniqueStorage()._seenPlace = newValue}
   }
   /// Returns true if `seenPlace` has been explicitly set.
-  package var hasSeenPlace: Bool {self._seenPlace != nil}
+  package var hasSeenPlace: Bool {_storage._seenPlace != nil}
   /// Clears the value of `seenPlace`. Subsequent reads from it will return its default value.
-  package mutating func clearSeenPlace() {self._seenPlace = nil}
+  package mutating func clearSeenPlace() {_uniqueStorage()._seenPlace = nil}
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
-  fileprivate var _place: Kinvault_V2_RedoPlace? = nil
-  fileprivate var _attributes: Kinvault_V2_RedoAttributes? = nil
-  fileprivate var _modified: Kinvault_V2_Timestamp? = nil
-  fileprivate var _seenPlace: Kinvault_V2_RedoPlace? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 package nonisolated struct Kinvault_V2_RedoPlace: Sendable {
@@ -2158,107 +2223,175 @@ nonisolated extension Kinvault_V2_Head: SwiftProtobuf.Message, SwiftProtobuf._Me
   package static let protoMessageName: String = _protobuf_package + ".Head"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}checkpoint\0\u{1}deltas\0\u{1}cover\0\u{1}time\0\u{1}announcement\0\u{3}announced_at\0\u{1}redone\0\u{1}branches\0\u{1}strays\0\u{1}names\0\u{1}heard\0\u{1}reached\0\u{1}authored\0\u{1}journals\0\u{1}reads\0\u{3}taken_over\0\u{1}retold\0")
 
+  fileprivate class _StorageClass {
+    var _checkpoint: [Data] = []
+    var _deltas: [Data] = []
+    var _cover: [Kinvault_V2_Cover] = []
+    var _time: UInt64 = 0
+    var _announcement: Data = Data()
+    var _announcedAt: UInt64 = 0
+    var _redone: [Kinvault_V2_Redone] = []
+    var _branches: [Kinvault_V2_Branch] = []
+    var _strays: [Kinvault_V2_Stray] = []
+    var _names: [Kinvault_V2_HeadName] = []
+    var _heard: [Kinvault_V2_Cover] = []
+    var _reached: [Kinvault_V2_Reached] = []
+    var _authored: [Data] = []
+    var _journals: [Kinvault_V2_WrappedKey] = []
+    var _reads: [Kinvault_V2_JournalReads] = []
+    var _takenOver: [Kinvault_V2_Cover] = []
+    var _retold: [Kinvault_V2_Retold] = []
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _checkpoint = source._checkpoint
+      _deltas = source._deltas
+      _cover = source._cover
+      _time = source._time
+      _announcement = source._announcement
+      _announcedAt = source._announcedAt
+      _redone = source._redone
+      _branches = source._branches
+      _strays = source._strays
+      _names = source._names
+      _heard = source._heard
+      _reached = source._reached
+      _authored = source._authored
+      _journals = source._journals
+      _reads = source._reads
+      _takenOver = source._takenOver
+      _retold = source._retold
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeRepeatedBytesField(value: &self.checkpoint) }()
-      case 2: try { try decoder.decodeRepeatedBytesField(value: &self.deltas) }()
-      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.cover) }()
-      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.time) }()
-      case 5: try { try decoder.decodeSingularBytesField(value: &self.announcement) }()
-      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.announcedAt) }()
-      case 7: try { try decoder.decodeRepeatedMessageField(value: &self.redone) }()
-      case 8: try { try decoder.decodeRepeatedMessageField(value: &self.branches) }()
-      case 9: try { try decoder.decodeRepeatedMessageField(value: &self.strays) }()
-      case 10: try { try decoder.decodeRepeatedMessageField(value: &self.names) }()
-      case 11: try { try decoder.decodeRepeatedMessageField(value: &self.heard) }()
-      case 12: try { try decoder.decodeRepeatedMessageField(value: &self.reached) }()
-      case 13: try { try decoder.decodeRepeatedBytesField(value: &self.authored) }()
-      case 14: try { try decoder.decodeRepeatedMessageField(value: &self.journals) }()
-      case 15: try { try decoder.decodeRepeatedMessageField(value: &self.reads) }()
-      case 16: try { try decoder.decodeRepeatedMessageField(value: &self.takenOver) }()
-      case 17: try { try decoder.decodeRepeatedMessageField(value: &self.retold) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeRepeatedBytesField(value: &_storage._checkpoint) }()
+        case 2: try { try decoder.decodeRepeatedBytesField(value: &_storage._deltas) }()
+        case 3: try { try decoder.decodeRepeatedMessageField(value: &_storage._cover) }()
+        case 4: try { try decoder.decodeSingularUInt64Field(value: &_storage._time) }()
+        case 5: try { try decoder.decodeSingularBytesField(value: &_storage._announcement) }()
+        case 6: try { try decoder.decodeSingularUInt64Field(value: &_storage._announcedAt) }()
+        case 7: try { try decoder.decodeRepeatedMessageField(value: &_storage._redone) }()
+        case 8: try { try decoder.decodeRepeatedMessageField(value: &_storage._branches) }()
+        case 9: try { try decoder.decodeRepeatedMessageField(value: &_storage._strays) }()
+        case 10: try { try decoder.decodeRepeatedMessageField(value: &_storage._names) }()
+        case 11: try { try decoder.decodeRepeatedMessageField(value: &_storage._heard) }()
+        case 12: try { try decoder.decodeRepeatedMessageField(value: &_storage._reached) }()
+        case 13: try { try decoder.decodeRepeatedBytesField(value: &_storage._authored) }()
+        case 14: try { try decoder.decodeRepeatedMessageField(value: &_storage._journals) }()
+        case 15: try { try decoder.decodeRepeatedMessageField(value: &_storage._reads) }()
+        case 16: try { try decoder.decodeRepeatedMessageField(value: &_storage._takenOver) }()
+        case 17: try { try decoder.decodeRepeatedMessageField(value: &_storage._retold) }()
+        default: break
+        }
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if !self.checkpoint.isEmpty {
-      try visitor.visitRepeatedBytesField(value: self.checkpoint, fieldNumber: 1)
-    }
-    if !self.deltas.isEmpty {
-      try visitor.visitRepeatedBytesField(value: self.deltas, fieldNumber: 2)
-    }
-    if !self.cover.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.cover, fieldNumber: 3)
-    }
-    if self.time != 0 {
-      try visitor.visitSingularUInt64Field(value: self.time, fieldNumber: 4)
-    }
-    if !self.announcement.isEmpty {
-      try visitor.visitSingularBytesField(value: self.announcement, fieldNumber: 5)
-    }
-    if self.announcedAt != 0 {
-      try visitor.visitSingularUInt64Field(value: self.announcedAt, fieldNumber: 6)
-    }
-    if !self.redone.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.redone, fieldNumber: 7)
-    }
-    if !self.branches.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.branches, fieldNumber: 8)
-    }
-    if !self.strays.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.strays, fieldNumber: 9)
-    }
-    if !self.names.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.names, fieldNumber: 10)
-    }
-    if !self.heard.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.heard, fieldNumber: 11)
-    }
-    if !self.reached.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.reached, fieldNumber: 12)
-    }
-    if !self.authored.isEmpty {
-      try visitor.visitRepeatedBytesField(value: self.authored, fieldNumber: 13)
-    }
-    if !self.journals.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.journals, fieldNumber: 14)
-    }
-    if !self.reads.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.reads, fieldNumber: 15)
-    }
-    if !self.takenOver.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.takenOver, fieldNumber: 16)
-    }
-    if !self.retold.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.retold, fieldNumber: 17)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      if !_storage._checkpoint.isEmpty {
+        try visitor.visitRepeatedBytesField(value: _storage._checkpoint, fieldNumber: 1)
+      }
+      if !_storage._deltas.isEmpty {
+        try visitor.visitRepeatedBytesField(value: _storage._deltas, fieldNumber: 2)
+      }
+      if !_storage._cover.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._cover, fieldNumber: 3)
+      }
+      if _storage._time != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._time, fieldNumber: 4)
+      }
+      if !_storage._announcement.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._announcement, fieldNumber: 5)
+      }
+      if _storage._announcedAt != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._announcedAt, fieldNumber: 6)
+      }
+      if !_storage._redone.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._redone, fieldNumber: 7)
+      }
+      if !_storage._branches.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._branches, fieldNumber: 8)
+      }
+      if !_storage._strays.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._strays, fieldNumber: 9)
+      }
+      if !_storage._names.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._names, fieldNumber: 10)
+      }
+      if !_storage._heard.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._heard, fieldNumber: 11)
+      }
+      if !_storage._reached.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._reached, fieldNumber: 12)
+      }
+      if !_storage._authored.isEmpty {
+        try visitor.visitRepeatedBytesField(value: _storage._authored, fieldNumber: 13)
+      }
+      if !_storage._journals.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._journals, fieldNumber: 14)
+      }
+      if !_storage._reads.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._reads, fieldNumber: 15)
+      }
+      if !_storage._takenOver.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._takenOver, fieldNumber: 16)
+      }
+      if !_storage._retold.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._retold, fieldNumber: 17)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Kinvault_V2_Head, rhs: Kinvault_V2_Head) -> Bool {
-    if lhs.checkpoint != rhs.checkpoint {return false}
-    if lhs.deltas != rhs.deltas {return false}
-    if lhs.cover != rhs.cover {return false}
-    if lhs.time != rhs.time {return false}
-    if lhs.announcement != rhs.announcement {return false}
-    if lhs.announcedAt != rhs.announcedAt {return false}
-    if lhs.redone != rhs.redone {return false}
-    if lhs.branches != rhs.branches {return false}
-    if lhs.strays != rhs.strays {return false}
-    if lhs.names != rhs.names {return false}
-    if lhs.heard != rhs.heard {return false}
-    if lhs.reached != rhs.reached {return false}
-    if lhs.authored != rhs.authored {return false}
-    if lhs.journals != rhs.journals {return false}
-    if lhs.reads != rhs.reads {return false}
-    if lhs.takenOver != rhs.takenOver {return false}
-    if lhs.retold != rhs.retold {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._checkpoint != rhs_storage._checkpoint {return false}
+        if _storage._deltas != rhs_storage._deltas {return false}
+        if _storage._cover != rhs_storage._cover {return false}
+        if _storage._time != rhs_storage._time {return false}
+        if _storage._announcement != rhs_storage._announcement {return false}
+        if _storage._announcedAt != rhs_storage._announcedAt {return false}
+        if _storage._redone != rhs_storage._redone {return false}
+        if _storage._branches != rhs_storage._branches {return false}
+        if _storage._strays != rhs_storage._strays {return false}
+        if _storage._names != rhs_storage._names {return false}
+        if _storage._heard != rhs_storage._heard {return false}
+        if _storage._reached != rhs_storage._reached {return false}
+        if _storage._authored != rhs_storage._authored {return false}
+        if _storage._journals != rhs_storage._journals {return false}
+        if _storage._reads != rhs_storage._reads {return false}
+        if _storage._takenOver != rhs_storage._takenOver {return false}
+        if _storage._retold != rhs_storage._retold {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4102,71 +4235,123 @@ nonisolated extension Kinvault_V2_RedoEdit: SwiftProtobuf.Message, SwiftProtobuf
   package static let protoMessageName: String = _protobuf_package + ".RedoEdit"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}record\0\u{1}new\0\u{1}place\0\u{1}attributes\0\u{1}items\0\u{1}removed\0\u{1}seen\0\u{1}modified\0\u{3}seen_place\0")
 
+  fileprivate class _StorageClass {
+    var _record: Data = Data()
+    var _new: Bool = false
+    var _place: Kinvault_V2_RedoPlace? = nil
+    var _attributes: Kinvault_V2_RedoAttributes? = nil
+    var _items: [Kinvault_V2_Item] = []
+    var _removed: [Data] = []
+    var _seen: [Kinvault_V2_RedoSeen] = []
+    var _modified: Kinvault_V2_Timestamp? = nil
+    var _seenPlace: Kinvault_V2_RedoPlace? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _record = source._record
+      _new = source._new
+      _place = source._place
+      _attributes = source._attributes
+      _items = source._items
+      _removed = source._removed
+      _seen = source._seen
+      _modified = source._modified
+      _seenPlace = source._seenPlace
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularBytesField(value: &self.record) }()
-      case 2: try { try decoder.decodeSingularBoolField(value: &self.new) }()
-      case 3: try { try decoder.decodeSingularMessageField(value: &self._place) }()
-      case 4: try { try decoder.decodeSingularMessageField(value: &self._attributes) }()
-      case 5: try { try decoder.decodeRepeatedMessageField(value: &self.items) }()
-      case 6: try { try decoder.decodeRepeatedBytesField(value: &self.removed) }()
-      case 7: try { try decoder.decodeRepeatedMessageField(value: &self.seen) }()
-      case 8: try { try decoder.decodeSingularMessageField(value: &self._modified) }()
-      case 9: try { try decoder.decodeSingularMessageField(value: &self._seenPlace) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularBytesField(value: &_storage._record) }()
+        case 2: try { try decoder.decodeSingularBoolField(value: &_storage._new) }()
+        case 3: try { try decoder.decodeSingularMessageField(value: &_storage._place) }()
+        case 4: try { try decoder.decodeSingularMessageField(value: &_storage._attributes) }()
+        case 5: try { try decoder.decodeRepeatedMessageField(value: &_storage._items) }()
+        case 6: try { try decoder.decodeRepeatedBytesField(value: &_storage._removed) }()
+        case 7: try { try decoder.decodeRepeatedMessageField(value: &_storage._seen) }()
+        case 8: try { try decoder.decodeSingularMessageField(value: &_storage._modified) }()
+        case 9: try { try decoder.decodeSingularMessageField(value: &_storage._seenPlace) }()
+        default: break
+        }
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if !self.record.isEmpty {
-      try visitor.visitSingularBytesField(value: self.record, fieldNumber: 1)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._record.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._record, fieldNumber: 1)
+      }
+      if _storage._new != false {
+        try visitor.visitSingularBoolField(value: _storage._new, fieldNumber: 2)
+      }
+      try { if let v = _storage._place {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      } }()
+      try { if let v = _storage._attributes {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+      } }()
+      if !_storage._items.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._items, fieldNumber: 5)
+      }
+      if !_storage._removed.isEmpty {
+        try visitor.visitRepeatedBytesField(value: _storage._removed, fieldNumber: 6)
+      }
+      if !_storage._seen.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._seen, fieldNumber: 7)
+      }
+      try { if let v = _storage._modified {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+      } }()
+      try { if let v = _storage._seenPlace {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+      } }()
     }
-    if self.new != false {
-      try visitor.visitSingularBoolField(value: self.new, fieldNumber: 2)
-    }
-    try { if let v = self._place {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-    } }()
-    try { if let v = self._attributes {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
-    } }()
-    if !self.items.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.items, fieldNumber: 5)
-    }
-    if !self.removed.isEmpty {
-      try visitor.visitRepeatedBytesField(value: self.removed, fieldNumber: 6)
-    }
-    if !self.seen.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.seen, fieldNumber: 7)
-    }
-    try { if let v = self._modified {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
-    } }()
-    try { if let v = self._seenPlace {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
-    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Kinvault_V2_RedoEdit, rhs: Kinvault_V2_RedoEdit) -> Bool {
-    if lhs.record != rhs.record {return false}
-    if lhs.new != rhs.new {return false}
-    if lhs._place != rhs._place {return false}
-    if lhs._attributes != rhs._attributes {return false}
-    if lhs.items != rhs.items {return false}
-    if lhs.removed != rhs.removed {return false}
-    if lhs.seen != rhs.seen {return false}
-    if lhs._modified != rhs._modified {return false}
-    if lhs._seenPlace != rhs._seenPlace {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._record != rhs_storage._record {return false}
+        if _storage._new != rhs_storage._new {return false}
+        if _storage._place != rhs_storage._place {return false}
+        if _storage._attributes != rhs_storage._attributes {return false}
+        if _storage._items != rhs_storage._items {return false}
+        if _storage._removed != rhs_storage._removed {return false}
+        if _storage._seen != rhs_storage._seen {return false}
+        if _storage._modified != rhs_storage._modified {return false}
+        if _storage._seenPlace != rhs_storage._seenPlace {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
