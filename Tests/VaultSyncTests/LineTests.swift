@@ -231,7 +231,7 @@ import VaultTrust
     let (desk, laptop, tablet) = (family[0], family[1], family[2])
     let (other, old) = (MemoryStore(), MemoryStore())
     try desk.write("First", "first")
-    try meet([desk, laptop], at: remote)
+    try meet([desk, laptop, tablet], at: remote)
     try laptop.write("Early", "early")
     try meet([desk, laptop], at: remote)
     try laptop.sync(old, as: "old")

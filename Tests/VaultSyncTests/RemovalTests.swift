@@ -277,6 +277,7 @@ import VaultObjects
   /// A device whose last head was taken over is away like any other, and may name again what it has seen.
   @Test func collectWaitsForADeviceWhoseHeadWasTakenOver() throws {
     let family = try Family()
+    try family.meet(at: usb)
     try family[1].write("Visit", "of the one that will be away")
     try family.meet(at: usb)
     try family[0].vault.beginEpoch(of: family[0].emma, without: [])
