@@ -112,8 +112,8 @@ struct CollectCommand: ParsableCommand {
       LocalTimeText.of(milliseconds: leap.now).day, LocalTimeText.of(milliseconds: leap.seen).day
     )
     return """
-      The clock of this machine says \(now). The last that this machine saw of this vault is of \(seen), or came when
-      the clock had gone on by more than 30 days at once.
+      The clock of this machine says \(now). It has gone on by more than 30 days at once: before that, this vault was last
+      used on \(seen), here or on another device.
       If nobody used the vault for so long, the clock is right. If it is ahead, collecting would remove what is to stay
       restorable: set the clock first.
       """
