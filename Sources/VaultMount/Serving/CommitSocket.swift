@@ -1,4 +1,3 @@
-import CFuse
 import Glibc
 import SystemPackage
 import VaultFiles

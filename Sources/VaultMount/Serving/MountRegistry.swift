@@ -1,5 +1,4 @@
 import BlobStore
-import CFuse
 import Glibc
 import SystemPackage
 
