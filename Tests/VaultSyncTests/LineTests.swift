@@ -351,6 +351,67 @@ import VaultTrust
     #expect(told(by: bens).count == Limits.headRetoldOfPerson)
   }
 
+  /// Two heads say of one another's devices, each of another one, that its line was taken over. Whichever is read first, the
+  /// other one tells something that concerns it: all heads are read anew with that, and then there is nothing more to read.
+  @Test func readingAnewEndsThoughHeadsTellOfLinesLate() throws {
+    let family = try Family(count: 5)
+    let reader = family[4]
+    for device in family.devices {
+      try device.write("Note", "of \(device.vault.device.shortHex)")
+      try meet(family.devices, at: remote)
+    }
+    try call(newestOf: family[2], aHeadOf: family[0], by: family[0].emma)
+    try call(newestOf: family[3], aHeadOf: family[1], by: family[1].emma)
+    let tellers = family.devices.prefix(2)
+    let member = try reader.emma.id
+    for teller in tellers {
+      let head = BlobPath(VaultPath.head(member, teller.vault.device).string)
+      for (path, bytes) in teller.store.blobs
+      where path == head || path.string.contains("/objects/") {
+        if reader.store.blobs[path] != bytes {
+          try reader.store.replace(path, bytes, durably: true)
+        }
+      }
+    }
+
+    _ = try reader.emma.refresh()
+    for _ in 0..<2 {
+      let heads = try reader.emma.heads.withLock { $0 }
+      for teller in tellers {
+        #expect(heads.loaded[teller.vault.device]?.head.retold.count == 1)
+      }
+      #expect(!heads.isToBeRead && heads.lines.toldLate.isEmpty)
+      let contents = try reader.contents()
+      #expect(try reader.emma.refresh().isEmpty)
+      #expect(try reader.contents() == contents)
+    }
+  }
+
+  /// Several owners' devices say of one head that they have taken it over: all machines take it as that of the same one.
+  @Test func ofSeveralWhoTookALineOverItIsOnesForEverybody() throws {
+    let family = try Family(count: 6)
+    try family[0].write("First", "first")
+    try meet(family.devices, at: remote)
+    let desk = family[0]
+    let own = desk.vault.device
+    let mark = HeadMark(counter: 3, hash: .zero)
+    let (told, takers) = (family[1].vault.device, family.devices.dropFirst(2).map(\.vault.device))
+    let witnesses = try desk.emma.witnesses
+    let retelling = try desk.emma.heads.withLock { heads in
+      var heads = heads
+      let known = try #require(heads.loaded[own])
+      for taker in takers {
+        let line = Head.Retold(device: told, above: 1, by: taker, marks: [mark])
+        heads.loaded[taker] = LoadedHead(
+          device: taker, counter: 1, hash: known.hash, late: nil, head: Head(retold: [line]),
+          body: known.body)
+      }
+      return heads.retelling(of: told, mark, by: witnesses)
+    }
+    #expect(retelling?.to == takers.min())
+    #expect(retelling?.above == 1)
+  }
+
   /// A program was changed so that its head says that the newest one of a device is of a line that another one has taken over.
   private func call(
     newestOf device: Family.Device, aHeadOf taker: Family.Device, by member: Member

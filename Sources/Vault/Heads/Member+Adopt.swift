@@ -171,7 +171,11 @@ extension Member {
     heads.lines.lineages[head.device] = heads.lines.lineage(of: head.head, head.device)
     // What those who had read it say of the line was taken as it stands.
     if told.contains(where: { retelling(of: $0.device, $0.mark, heads) != nil }) {
-      heads.isToBeRead = true
+      if heads.recordsReadAnew == nil {
+        heads.isToBeRead = true
+      } else {
+        heads.lines.toldLate[head.hash] = heads.linesTold(by: head, believedBy: witnesses)
+      }
     }
     heads.note(head.head.time, by: context.clock)
   }

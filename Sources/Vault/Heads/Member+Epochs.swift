@@ -31,8 +31,44 @@ extension Member {
   ///
   /// - Returns: The records whose entries changed.
   func readAnew(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
+    var fresh = try readToTheEnd(heads)
+    let now = fresh.recordsReadAnew.take() ?? Manifest()
+    heads = fresh
+    // Nobody else changes them meanwhile.
+    let before = state.withLock { $0.manifest }
+    let changed = Set(now.entries.filter { before[$0.record] != $0 }.map(\.record)).union(
+      before.entries.map(\.record).filter { now[$0] == nil })
+    state.withLock { $0.take(now, changed: changed) }
+    return changed
+  }
+
+  /// Reads all heads. A head may tell of a line that was taken over when others that this concerns are followed already: then
+  /// all are read once more, and what it says is known from the start, until no other one does. So it ends.
+  private func readToTheEnd(_ heads: HeadsState) throws(VaultError) -> HeadsState {
+    var fresh = try readOnce(heads, knowing: [:])
+    var count = 0
+    while fresh.lines.toldLate.count > count {
+      count = fresh.lines.toldLate.count
+      fresh = try readOnce(heads, knowing: fresh.lines.toldLate)
+    }
+    // One that is not followed any more, now that its words are known, has said nothing.
+    let followed = Set(fresh.loaded.values.map(\.hash))
+    if !followed.isSuperset(of: fresh.lines.toldLate.keys) {
+      fresh = try readOnce(heads, knowing: [:])
+    }
+    fresh.lines.toldLate = [:]
+    return fresh
+  }
+
+  /// Reads all heads, beside those that are known.
+  ///
+  /// - Parameter told: What heads say of lines that can only be followed after others.
+  private func readOnce(
+    _ heads: HeadsState, knowing told: [FileHash: [Head.Retold]]
+  ) throws(VaultError) -> HeadsState {
     var fresh = HeadsState(lastTime: heads.lastTime, counterFloor: try writtenCounter(heads))
     fresh.lines = linesToKeep(heads)
+    fresh.lines.toldLate = told
     (fresh.compared, fresh.repaired) = (heads.compared, heads.repaired)
     // Whoever takes over a line is read first, also where something that they name is gone since.
     fresh.followedBefore = Set(heads.loaded.values.map(\.hash))
@@ -44,14 +80,7 @@ extension Member {
       // Of before, when this person could write: they have been let in again since, and begin anew.
       guard try register.isOfFormerWriter(own) else { throw error }
     }
-    let now = fresh.recordsReadAnew.take() ?? Manifest()
-    heads = fresh
-    // Nobody else changes them meanwhile.
-    let before = state.withLock { $0.manifest }
-    let changed = Set(now.entries.filter { before[$0.record] != $0 }.map(\.record)).union(
-      before.entries.map(\.record).filter { now[$0] == nil })
-    state.withLock { $0.take(now, changed: changed) }
-    return changed
+    return fresh
   }
 
   /// How far this device has counted, in this process or another one: that it has, also where its head counts no more since

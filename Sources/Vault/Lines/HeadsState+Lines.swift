@@ -26,6 +26,9 @@ struct KnownLines: Sendable {
   var apart: Set<DeviceID> = []
   /// Lines that were taken over, as heads said that do not count any more, whose records this device's next head has.
   var retold: [Head.Retold] = []
+  /// Lines that were taken over, by the head that says so, while all heads are read anew: as a reading before this one has shown,
+  /// it can only be followed after heads that its words concern. Nothing at any other time.
+  var toldLate: [FileHash: [Head.Retold]] = [:]
 
   mutating func note(_ lineage: SegmentLineage?, of segment: ContentDigest) {
     if let lineage { segments[segment] = lineage }
@@ -165,29 +168,43 @@ extension HeadsState {
   }
 
   /// The device that a head counts as written by, since it is of a line that this one has taken over from the one that
-  /// its machine was; nil for none. Nobody takes over what other persons wrote.
+  /// its machine was; nil for none. Nobody takes over what other persons wrote. Of several such devices it is the one with the
+  /// smallest id, so that all machines say the same.
   func retelling(
     of device: DeviceID, _ mark: HeadMark, by witnesses: Witnesses
   ) -> (to: DeviceID, above: UInt64)? {
+    var first: (to: DeviceID, above: UInt64)?
+    func consider(_ other: DeviceID, _ above: UInt64) {
+      if let known = first, (known.to, known.above) <= (other, above) { return }
+      first = (to: other, above: above)
+    }
     for (other, head) in loaded {
       for branch in head.head.branches where branch.device == device && mark.counter > branch.above
       {
         guard lines[other].contains(mark), witnesses.areOfOnePerson(device, other) else { continue }
-        return (other, branch.above)
+        consider(other, branch.above)
       }
     }
+    if first != nil { return first }
     // Nobody tells this device that what it has written is another one's.
     if device == witnesses.own, isOfOwnLine(mark, of: device) { return nil }
-    if let line = lines.retold.first(where: { $0.has(mark, of: device) }) {
-      return (line.by, line.above)
+    for line in lines.retold where line.has(mark, of: device) { consider(line.by, line.above) }
+    for line in lines.toldLate.values.joined() where line.has(mark, of: device) {
+      consider(line.by, line.above)
     }
     for (witness, head) in loaded {
       for line in head.head.retold where line.has(mark, of: device) {
-        guard witnesses.believes(witness, of: line) else { continue }
-        return (line.by, line.above)
+        if witnesses.believes(witness, of: line) { consider(line.by, line.above) }
       }
     }
-    return nil
+    return first
+  }
+
+  /// The lines that were taken over, as a head says that is followed here, as far as it is believed.
+  func linesTold(by head: LoadedHead, believedBy witnesses: Witnesses) -> [Head.Retold] {
+    head.head.branches.filter { witnesses.areOfOnePerson($0.device, head.device) }
+      .map { line($0, by: head.device, atMost: .max) }
+      + head.head.retold.filter { witnesses.believes(head.device, of: $0) }
   }
 
   private func isOfOwnLine(_ mark: HeadMark, of device: DeviceID) -> Bool {
@@ -240,11 +257,13 @@ extension HeadsState {
   }
 
   /// A line that a device has taken over, as far as what is known of the heads before its own has it.
-  private func line(_ branch: Head.Branch, by other: DeviceID) -> Head.Retold {
+  private func line(
+    _ branch: Head.Branch, by other: DeviceID, atMost count: Int = Limits.retoldMarks
+  ) -> Head.Retold {
     let marks = lines[other].marks.filter { $0.counter > branch.above }
     return Head.Retold(
       device: branch.device, above: branch.above, by: other,
-      marks: Array(marks.prefix(Limits.retoldMarks)))
+      marks: Array(marks.prefix(count)))
   }
 
   /// The strays that nobody has taken over by now, for this device's next head.
