@@ -45,6 +45,21 @@ import VaultTrust
     Set(try Family.Device.contents(of: vault).values)
   }
 
+  /// Whose word is taken of whose devices depends on who owns the member: a process that runs on judges anew when that changes.
+  @Test func allIsReadAnewWhenSomebodyBecomesAnOwner() throws {
+    let family = try Family(count: 2)
+    let (desk, laptop) = (family[0], family[1])
+    let ben = try invite(family)
+    let person = ben.vault.person
+    #expect(try laptop.emma.heads.withLock { $0.owners }?.contains(person) == false)
+    try desk.vault.share(desk.emma, with: person, role: .owner)
+    try family.meet(at: remote)
+    _ = try laptop.emma.refresh()
+    let heads = try laptop.emma.heads.withLock { $0 }
+    #expect(heads.owners?.contains(person) == true)
+    #expect(!heads.isToBeRead)
+  }
+
   // MARK: Counters
 
   /// The owner's laptop has no head of the epoch in use: what it wrote was taken over. Ben signs a revision that says it was written

@@ -12,6 +12,8 @@ struct HeadsState: Sendable {
   var epoch: StatementID?
   /// The device that this machine was when it was read; nil before.
   var owner: DeviceID?
+  /// The member's owners when all heads were read; nil before.
+  var owners: Set<PersonID>?
   var loaded: [DeviceID: LoadedHead] = [:]
   /// What this machine wrote as the device that it was, while it is still to be written anew: meanwhile nothing else of that
   /// device is followed.

@@ -151,6 +151,7 @@ extension Member {
   ) throws(VaultError) -> [HeadFailure] {
     heads.epoch = register.keys.currentEpoch
     heads.owner = context.device.id
+    heads.owners = witnesses.owners
     var failures: [HeadFailure] = []
     var found: [FoundHead] = []
     for (device, fingerprint) in try register.files() {

@@ -106,6 +106,16 @@ extension Member {
       heads.lines.retold += retold.filter { !left.contains($0) }
     }
     if heads.loaded.values.contains(where: { !stillCounts($0) }) { heads.isToBeRead = true }
+    noteOwners(&heads)
+  }
+
+  /// Whose word was taken, and of whom, depends on who the owners are: with others all heads are read anew, but not before what
+  /// only devices brought that are left out is in this device's head.
+  private func noteOwners(_ heads: inout HeadsState) {
+    guard let owners = heads.owners, owners != witnesses.owners, !heads.hasLearnedOfFormer else {
+      return
+    }
+    heads.isToBeRead = true
   }
 
   /// Whether a head of another device that counted, or was taken over, counts by the links as they are now.

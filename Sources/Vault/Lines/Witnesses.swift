@@ -32,6 +32,9 @@ struct Witnesses: Sendable {
     head.head.retold.contains { believes(head.device, of: $0) }
   }
 
+  /// The member's owners.
+  var owners: Set<PersonID> { Set(people.persons.values.filter(isOwner).map(\.id)) }
+
   /// The devices of the member's owners.
   var ownersDevices: Set<DeviceID> {
     Set(people.persons.values.filter(isOwner).flatMap(\.devices.keys))
