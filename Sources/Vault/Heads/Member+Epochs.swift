@@ -93,9 +93,11 @@ extension Member {
   }
 
   /// What is followed of each device while heads are read anew; nothing of another epoch, whose heads have to be taken over
-  /// first, nor of the device that this machine was before.
+  /// first, nor of the device that this machine was before. What devices that are left out said of lines stays until this
+  /// device's next head says it.
   private func linesToKeep(_ heads: HeadsState) -> KnownLines {
     var lines = KnownLines()
+    if refusal == nil { lines.retold = heads.lines.retold }
     guard heads.epoch == register.keys.currentEpoch else { return lines }
     for (device, known) in heads.loaded where known.late == nil {
       if device == heads.owner, device != context.device.id { continue }
