@@ -290,6 +290,43 @@ struct HostileServerTests {
     #expect(impossible == 5)
   }
 
+  /// A blob that the server cannot tell of just now must not pass for one that is gone. Most say so once for the whole of it,
+  /// others with the properties.
+  @Test(arguments: [false, true])
+  func whatAListingCannotTellOfIsNotAbsent(saysItWithProperties: Bool) throws {
+    func server(_ status: String) -> CannedServer {
+      let line = "<D:status>HTTP/1.1 \(status)</D:status>"
+      let told =
+        saysItWithProperties
+        ? "<D:propstat><D:prop><D:getetag/></D:prop>\(line)</D:propstat>" : line
+      let own =
+        "<D:response><D:href>/dav/</D:href><D:propstat><D:prop><D:resourcetype><D:collection/></D:resourcetype>"
+        + "</D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>"
+      let child = "<D:response><D:href>/dav/a</D:href>\(told)</D:response>"
+      return CannedServer { request, _ in
+        let responses = request.hasPrefix("PROPFIND /dav/a ") ? child : own + child
+        return .bytes(
+          Self.reply(
+            "207 Multi-Status",
+            "<?xml version=\"1.0\"?><D:multistatus xmlns:D=\"DAV:\">\(responses)</D:multistatus>"))
+      }
+    }
+    for status in ["404 Not Found", "410 Gone"] {
+      let absent = server(status)
+      #expect(try webDAV(absent).list(.root).isEmpty)
+      #expect(try webDAV(absent).size(of: "a") == nil)
+    }
+    for (status, mayPass) in [
+      ("403 Forbidden", false), ("423 Locked", true), ("429 Slow", true), ("500 Oops", true),
+      ("507 Full", false),
+    ] {
+      let refusing = server(status)
+      let listing = try #require(error { _ = try webDAV(refusing).list(.root) }, "\(status)")
+      let size = try #require(error { _ = try webDAV(refusing).size(of: "a") }, "\(status)")
+      #expect(listing.isTransient == mayPass && size.isTransient == mayPass, "\(listing) \(size)")
+    }
+  }
+
   /// lighttpd and WsgiDAV answer so when two move to one place at once.
   @Test(arguments: [PutCondition.always, .ifAbsent], [false, true])
   func aMoveThatMeetsAnotherOne(_ condition: PutCondition, hasWinner: Bool) throws {

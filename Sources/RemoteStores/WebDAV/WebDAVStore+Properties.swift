@@ -38,7 +38,7 @@ extension WebDAVStore {
         throw .unexpectedReply(
           path: path.string, status: 0, text: "a listing of what has no address")
       }
-      if let found = resource(response, at: href, below: path) { resources.append(found) }
+      if let found = try resource(response, at: href, below: path) { resources.append(found) }
     }
     return resources
   }
@@ -68,13 +68,19 @@ extension WebDAVStore {
   }
 
   /// Nil for what the server lists and then says is not there.
+  ///
+  /// - Throws: What its status means where it says neither what it is nor that it is not there: what cannot be told just now
+  ///   is not absent.
   private func resource(
     _ response: XMLElement, at href: String, below path: BlobPath
-  ) -> Resource? {
+  ) throws(BlobStoreError) -> Resource? {
     let found = response.all("propstat")
       .filter { $0.text(of: "status")?.contains(" 200") ?? true }
       .compactMap { $0.first("prop") }
-    guard !found.isEmpty else { return nil }
+    if found.isEmpty {
+      if let reason = failure(response, at: href, of: path) { throw reason }
+      return nil
+    }
     let isFolder = found.contains { $0.first("resourcetype")?.first("collection") != nil }
     let size =
       found.lazy.compactMap { $0.text(of: "getcontentlength") }.compactMap { UInt64($0) }.first ?? 0
@@ -84,6 +90,22 @@ extension WebDAVStore {
     return Resource(
       name: name(in: href, below: path), isFolder: isFolder, size: size,
       fingerprint: isFolder ? 0 : Fingerprint.of(token, size))
+  }
+
+  /// Why nothing is said of what is listed; nil where it is not there (404, 410).
+  private func failure(
+    _ response: XMLElement, at href: String, of path: BlobPath
+  ) -> BlobStoreError? {
+    let texts = ([response] + response.all("propstat")).compactMap { $0.text(of: "status") }
+    // Of `HTTP/1.1 404 Not Found` the number; 0 where there is none.
+    let statuses = texts.map { text -> Int in
+      let words = text.split(whereSeparator: \.isWhitespace)
+      return words.count > 1 ? Int(words[1]) ?? 0 : 0
+    }
+    if !statuses.isEmpty, statuses.allSatisfy({ [404, 410].contains($0) }) { return nil }
+    let status = statuses.first { ![404, 410].contains($0) } ?? 0
+    return HTTPReply(status: status, headers: HTTPHeaders(), body: []).failure(
+      path, "said of \(href) in a listing")
   }
 
   /// What a `href` says below a path. It may be a whole URL or begin at the server's root.
