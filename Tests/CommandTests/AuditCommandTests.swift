@@ -26,15 +26,17 @@ import Testing
       try CommandRunner.run("rm", ["-r", folder], environment: program.environment).status == 0)
   }
 
+  /// Runs a script with the folder of each vault's state as `$state`.
+  private func eachState(_ script: String) throws {
+    let states = program.folder.appending("state/kinvault").string
+    let done = try CommandRunner.run(
+      "sh", ["-ec", "for state in \"$0\"/*; do \(script); done", states],
+      environment: program.environment)
+    #expect(done.status == 0, "\(done.errors)")
+  }
+
   /// Whoever takes what they saved for lost saves it twice, or worse.
   @Test func whatCouldNotBeNotedIsSaidToBeDone() throws {
-    func eachState(_ script: String) throws {
-      let states = program.folder.appending("state/kinvault").string
-      let done = try CommandRunner.run(
-        "sh", ["-ec", "for state in \"$0\"/*; do \(script); done", states],
-        environment: program.environment)
-      #expect(done.status == 0, "\(done.errors)")
-    }
     // No event can be kept where a file stands in the place of their folder.
     try eachState(
       "mkdir -p \"$state/events\"; mv \"$state/events\" \"$state/aside\"; : > \"$state/events\"")
@@ -44,6 +46,18 @@ import Testing
     #expect(told.status != 0)
     #expect(told.errors.contains("What was asked for is done"), "\(told.output)\(told.errors)")
     try eachState("rm \"$state/events\"; mv \"$state/aside\" \"$state/events\"")
+    #expect(try program.run("record", "list", expecting: 0).output.contains("Visit"))
+  }
+
+  @Test func whatPeopleSettleCannotBeToldAndAllIsDone() throws {
+    // It cannot be read which offers were told.
+    try eachState("rm -rf \"$state/told-offers\"; mkdir \"$state/told-offers\"")
+    let told = try program.run(
+      "record", "add", "--member", "Emma", "--title", "Visit",
+      environment: ["KINVAULT_UNATTENDED": "1"])
+    #expect(told.status != 0)
+    #expect(told.errors.contains("What was asked for is done"), "\(told.output)\(told.errors)")
+    try eachState("rmdir \"$state/told-offers\"")
     #expect(try program.run("record", "list", expecting: 0).output.contains("Visit"))
   }
 

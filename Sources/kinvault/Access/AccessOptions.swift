@@ -114,25 +114,33 @@ extension AccessOptions {
     let deferred = DeferredVault(
       folder: folder, unlocked: try unlockKey(folder: folder), access: self, use: use)
     let value: Value
-    do {
-      value = try body(deferred)
-      try deferred.tellWhatPeopleSettle()
-    } catch {
-      do { try deferred.close() } catch let second {
-        Terminal.note(
-          "kinvault: The audit log could not be written: \(FailureReport(second).message)")
-      }
+    do { value = try body(deferred) } catch {
+      closeAfterFailure(deferred)
+      throw error
+    }
+    do { try deferred.tellWhatPeopleSettle() } catch {
+      tellThatItIsDone(use, but: "what only people can settle could not be found out")
+      closeAfterFailure(deferred)
       throw error
     }
     do { try deferred.close() } catch {
-      // Who takes it for undone does it twice.
-      if case .writing = use {
-        Terminal.note(
-          "kinvault: What was asked for is done; only the audit log could not be written.")
-      }
+      tellThatItIsDone(use, but: "the audit log could not be written")
       throw error
     }
     return value
+  }
+
+  private func closeAfterFailure(_ deferred: DeferredVault) {
+    do { try deferred.close() } catch {
+      Terminal.note(
+        "kinvault: The audit log could not be written: \(FailureReport(error).message)")
+    }
+  }
+
+  /// Who takes it for undone does it twice.
+  private func tellThatItIsDone(_ use: VaultUse, but rest: String) {
+    guard case .writing = use else { return }
+    Terminal.note("kinvault: What was asked for is done; only \(rest).")
   }
 
   /// Joins versions that know nothing of each other, as a mount does: any program may have copied them here. Where that
