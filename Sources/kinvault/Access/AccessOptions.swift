@@ -274,7 +274,7 @@ extension AccessOptions {
     }
     SessionKeys.explainIfUnavailable()
     let unlocked = UnlockedKey(try opening.run())
-    try SessionKeys.store(unlocked.key, vault: id, timeout: SessionKeys.defaultTimeout)
+    SessionKeys.keep(unlocked.key, vault: id)
     return unlocked
   }
 

@@ -54,6 +54,14 @@ enum SessionKeys {
     }
   }
 
+  /// Keeps the vault unlocked for the usual time, where a command has other work to do or to tell of: a keyring that refuses is
+  /// told, and fails nothing.
+  static func keep(_ key: borrowing DeviceUnlockKey, vault: VaultID) {
+    do { try store(key, vault: vault, timeout: defaultTimeout) } catch {
+      Terminal.note("kinvault: \(error.message)")
+    }
+  }
+
   /// Forgets the key, if there is one.
   static func remove(vault: VaultID) throws(SessionKeyringError) {
     do {

@@ -100,7 +100,7 @@ struct CloneCommand: ParsableCommand {
       configuration.credentials = proof.sealed(for: name, vault: beginning.vault, with: key)
     }
     try addIfNew(configuration, to: RemoteRegistry(state: state))
-    try SessionKeys.store(key, vault: beginning.vault, timeout: SessionKeys.defaultTimeout)
+    SessionKeys.keep(key, vault: beginning.vault)
     try fill(target, from: remote, key: key)
   }
 

@@ -41,7 +41,7 @@ struct DeviceJoinCommand: ParsableCommand {
     vault.audit.note(.recovery, detail: "device join")
     let id = vault.id
     try vault.close()
-    try SessionKeys.store(key, vault: id, timeout: SessionKeys.defaultTimeout)
+    SessionKeys.keep(key, vault: id)
     Terminal.writeLine("This machine is a device of yours now, and the vault is unlocked.")
   }
 }

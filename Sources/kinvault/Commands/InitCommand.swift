@@ -42,7 +42,7 @@ struct InitCommand: ParsableCommand {
         in: folder, stateRoot: Environment.stateRoot, device: deviceOptions.machine(of: name),
         password: password, words: words)
     }
-    try SessionKeys.store(created.unlockKey, vault: created.id, timeout: SessionKeys.defaultTimeout)
+    SessionKeys.keep(created.unlockKey, vault: created.id)
     farewell(folder)
   }
 

@@ -66,7 +66,7 @@ struct JoinCommand: ParsableCommand {
         invitation, folder: folder, stateRoot: Environment.stateRoot,
         device: deviceOptions.machine(of: name), password: password, words: words)
     }
-    try SessionKeys.store(joined.unlockKey, vault: joined.id, timeout: SessionKeys.defaultTimeout)
+    SessionKeys.keep(joined.unlockKey, vault: joined.id)
     try remote?.add(unlockKey: joined.unlockKey)
     farewell(folder, invitation, try remote?.answer(folder: folder, unlockKey: joined.unlockKey))
   }

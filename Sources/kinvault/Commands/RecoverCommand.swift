@@ -44,7 +44,7 @@ struct RecoverCommand: ParsableCommand {
     vault.audit.note(.recovery)
     let notes = AccessOptions.notes(on: vault)
     try vault.close()
-    try SessionKeys.store(key, vault: id, timeout: SessionKeys.defaultTimeout)
+    SessionKeys.keep(key, vault: id)
     Terminal.writeLine("This machine has a password of its own now, and the vault is unlocked.")
     for note in notes { Terminal.note(note) }
   }
