@@ -122,6 +122,33 @@ import Testing
     #expect(try program.run("record", "show", path).output.contains("No fever"))
   }
 
+  /// Both times somebody else saves the note while it is edited, and both texts are kept, within the same minute as well.
+  @Test func twoTextsThatWereLateAreBothKept() throws {
+    let program = try Program.withVault()
+    try addVaccine(to: program)
+    func write(_ script: String, to name: String) throws -> String {
+      let editor = program.folder.appending(name).string
+      try program.write("#!/bin/sh\n\(script)\n", to: editor)
+      try #require(chmod(editor, 0o700) == 0)
+      return editor
+    }
+    let other = try write("echo meanwhile >> \"$1\"", to: "other")
+    let kinvault = try Program.executable
+    for text in ["first", "second"] {
+      let editor = try write(
+        "EDITOR='\(other)' '\(kinvault)' record edit '\(path)' && echo \(text) > \"$1\"", to: text)
+      let told = try program.run(
+        "record", "edit", path, environment: ["EDITOR": editor], expecting: 0)
+      #expect(told.output.contains("kept next to it"), "\(told.output)\(told.errors)")
+    }
+    let out = program.folder.appending("late").string
+    try program.run("export", "Emma", out, "--yes", expecting: 0)
+    let texts = try CommandRunner.run(
+      "sh", ["-c", "cat \"$0\"/*/*/*'offline conflict'*", out]
+    ).output.split(separator: "\n").sorted()
+    #expect(texts == ["first", "second"])
+  }
+
   /// No editor is opened for somebody who may not save what they type.
   @Test func aViewerIsRefusedBeforeTheEditorOpens() throws {
     let pair = try InvitedPair.sharing(as: "viewer")

@@ -52,9 +52,11 @@ struct RecordEditCommand: ParsableCommand {
     var files = FileImport(into: member, mediaType: { MediaType.of($0, mode: $1) })
     let name = target(for: before, in: member)
     let item = try files.item(forContent: new, named: name, modified: .now)
-    let edit =
-      name == .record
-      ? before.edit(replacingBy: item) : RecordEdit(record: found.record, items: [name: item])
+    var edit = before.edit(replacingBy: item)
+    if name != .record {
+      edit = RecordEdit(record: found.record, items: [name: item])
+      edit.seen[name] = .nothing
+    }
     try vault.commit(edit, to: member)
     vault.audit.note(.write, member: member.id, record: found.record, name: name)
     if name == .record {
@@ -75,7 +77,7 @@ struct RecordEditCommand: ParsableCommand {
     }
   }
 
-  /// `record.md`, or another name if the note has changed since it was opened.
+  /// `record.md`, or another name, which is free, if the note has changed since it was opened.
   private func target(for before: NoteReading, in member: Member) -> FileName {
     // Where that cannot be told the text is kept all the same.
     if let now = try? NoteReading.load(of: before.record, in: member), now.isSame(as: before) {
@@ -83,10 +85,18 @@ struct RecordEditCommand: ParsableCommand {
     }
     let time = DateText.local(milliseconds: UInt64(FileTimestamp.now.seconds) * 1000)
       .filter { $0 != ":" }
-    guard let name = FileName("record - offline conflict \(time).md") else {
-      preconditionFailure("a time is a name")
+    var number = 1
+    while true {
+      let ending = number == 1 ? "" : " (\(number))"
+      guard let name = FileName("record - offline conflict \(time)\(ending).md") else {
+        preconditionFailure("a time is a name")
+      }
+      // As above.
+      guard let isTaken = try? member.hasAnything(named: name, in: before.record), isTaken else {
+        return name
+      }
+      number += 1
     }
-    return name
   }
 
   private func warnAboutFields(_ text: [UInt8]) {
