@@ -26,6 +26,8 @@ package struct FolderImport {
   package private(set) var recordCount = 0
   package private(set) var fileCount = 0
   package private(set) var byteCount: UInt64 = 0
+  /// Whether something of it is in the vault, also where `run` has thrown.
+  package private(set) var hasCommitted = false
 
   package init(into member: Member, files: FileImport) {
     self.member = member
@@ -83,6 +85,7 @@ package struct FolderImport {
     let part = edits
     let member = self.member
     let commit = try inVault(member.commit(part))
+    hasCommitted = true
     if let failure = commit.firstFailure { throw .vault(failure) }
     edits = []
     waitingBytes = 0

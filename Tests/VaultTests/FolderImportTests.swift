@@ -99,6 +99,32 @@ private final class LosingStaging: InspectingStore {
     #expect(item.modified.seconds > 1_000_000_000)
   }
 
+  /// What was committed before a failure stays, and is to be told.
+  @Test func whatIsInTheVaultAfterAFailureIsKnown() throws {
+    for folderCount in [1, 300] {
+      let folder = try TemporaryFolder()
+      for number in 0..<folderCount {
+        try #require(mkdir(folder.appending("a \(number)").string, 0o700) == 0)
+      }
+      try #require(mkdir(folder.appending("b").string, 0o700) == 0)
+      let path = folder.appending("b/log").string
+      Self.put([1], to: path, flags: 0)
+      let vault = try MemoryVault().open()
+      let emma = try vault.addMember(named: #require(FileName("Emma")))
+      var plain = FolderImport(
+        into: emma,
+        files: FileImport(
+          into: emma, mediaType: { _, _ in "" },
+          progress: { _ in Self.put([1], to: path, flags: O_APPEND) }))
+      let title = try #require(FileName("Disc"))
+      #expect(throws: PlainFileError.self) {
+        try plain.run(PlainFile(path: Array(folder.path.string.utf8)), titled: title, in: .root)
+      }
+      #expect(plain.hasCommitted == (folderCount == 300))
+      #expect(emma.children(of: .root).isEmpty == !plain.hasCommitted)
+    }
+  }
+
   @Test func aFileThatChangesAllTheTimeIsNoSuccess() throws {
     let folder = try TemporaryFolder()
     let path = folder.appending("log").string

@@ -68,12 +68,19 @@ struct Attachment {
     return items
   }
 
-  /// Takes the folders in as records of their own; durable when it returns.
+  /// Takes the folders in as records of their own; durable when it returns. Of one that fails midway the audit log says that it
+  /// was brought in part.
   func readFolders(into record: RecordID, audit: AuditLog) throws {
     for source in sources where source.isFolder {
       var folder = FolderImport(into: member, files: files)
-      try folder.run(source.file, titled: source.name, in: record)
-      audit.note(.import, member: member.id, record: record, name: source.name, detail: "folder")
+      func note(_ detail: String) {
+        audit.note(.import, member: member.id, record: record, name: source.name, detail: detail)
+      }
+      do { try folder.run(source.file, titled: source.name, in: record) } catch {
+        if folder.hasCommitted { note("folder, in part") }
+        throw error
+      }
+      note("folder")
       for path in folder.skipped {
         progress.finish()
         Terminal.note("kinvault: \(path) is a device or a socket and was left out.")
