@@ -52,6 +52,27 @@ struct ConflictTests {
     }
   }
 
+  /// Somebody is asked whether an older version is to come back, and another device changes the record meanwhile.
+  @Test func whatComesWhileAnOlderVersionIsBroughtBackIsKept() throws {
+    let visit = RecordEdit.newRecord("Visit", note: "at first")
+    let replicas = try Replicas(count: 2, with: visit)
+    let desk = replicas[0]
+    let first = try desk.member.revision(#require(desk.member.entry(visit.record)).revision)
+    try desk.commit(note(visit.record, "second"))
+    try replicas.everyoneMeets()
+    let edit = try RecordRestore(desk.member).edit(of: visit.record, to: first)
+    replicas[1].clock.advance(days: 1)
+    try replicas[1].commit(note(visit.record, "from laptop"))
+    try replicas.carry(from: 1, to: 0)
+    desk.clock.advance(days: 2)
+    try desk.commit(edit)
+    #expect(try desk.member.bytes(of: "record.md", in: visit.record) == Array("at first".utf8))
+    let copies = try desk.conflicts
+    #expect(copies.count == 1)
+    let copy = try #require(copies.first)
+    #expect(try desk.member.bytes(of: "record.md", in: copy.record) == Array("from laptop".utf8))
+  }
+
   @Test func changesOfDifferentFilesMergeWithoutAConflict() throws {
     let scan = RecordEdit.newRecord("Scan", note: "note")
     let replicas = try Replicas(count: 2, with: scan)

@@ -15,7 +15,8 @@ package struct RecordRestore {
   package init(_ member: Member) { self.member = member }
 
   /// The edit that gives a record the files, note and attributes of an older revision. Where the record
-  /// is and what it is called stays, unless it is deleted.
+  /// is and what it is called stays, unless it is deleted. What another device makes of the files between this and the commit
+  /// becomes a conflict.
   ///
   /// - Throws: `notFound` for an unknown record; `missing`, `damaged` of the older revision.
   package func edit(
@@ -36,6 +37,10 @@ package struct RecordRestore {
       if present[name]?.file != item.file, !item.linkRecords.isEmpty {
         edit.unchangedFiles[name] = item.changed
       }
+    }
+    // What cannot be read was not seen.
+    for name in edit.items.keys where !current.mayLack(name) {
+      edit.seen[name] = present[name].map(SeenFile.init) ?? .nothing
     }
     if entry.isDeleted {
       edit.place = RecordPlace(parent: entry.parent, title: entry.title, isDeleted: false)

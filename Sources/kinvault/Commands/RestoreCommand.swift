@@ -50,8 +50,10 @@ struct RestoreCommand: ParsableCommand {
       if isDeleted {
         try vault.commit(plan.edits(undeleting: found.record, as: wanted), to: found.member)
       } else {
+        // The person is asked about what is there now.
+        let edit = try plan.edit(of: found.record, to: wanted)
         try confirm("the record \(path)")
-        try vault.commit(plan.edit(of: found.record, to: wanted), to: found.member)
+        try vault.commit(edit, to: found.member)
       }
     } else if isDeleted {
       let edits = try plan.edits(undeleting: found.record)
@@ -83,7 +85,10 @@ struct RestoreCommand: ParsableCommand {
       throw CommandError.usage("\(path) is not deleted. \(try wayBack(to: found))")
     }
     if current != nil { try confirm("the file \(Terminal.visible(found.path.string))") }
-    try vault.commit(RecordEdit(record: found.record, items: [name: item]), to: member)
+    var edit = RecordEdit(record: found.record, items: [name: item])
+    // What comes under the name while the person is asked is kept as a conflict.
+    edit.seen[name] = current.map(SeenFile.init) ?? .nothing
+    try vault.commit(edit, to: member)
   }
 
   /// How to go back to what something that is there was before, as commands to type.
