@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import TestSupport
 import Testing
 import VaultCrypto
@@ -119,6 +120,36 @@ import VaultObjects
       expected["Visit/Late/record.md"] = Array("late".utf8)
     }
     #expect(try contents(emma) == expected)
+  }
+
+  /// The disk fails before the record is deleted here, or when it is: it is never gone from both.
+  @Test(arguments: 1...12)
+  func whateverFailsItIsHereOrThere(number: Int) throws {
+    let memory = try MemoryVault()
+    let state = FaultyStore(memory.stateStore)
+    let vault = try Vault.open(
+      VaultCopy(
+        id: memory.id, store: memory.store, state: StateFolder(store: state),
+        clock: memory.clock.wallClock), key: memory.created.unlockKey, options: OpenOptions())
+    let (emma, liam) = (
+      try vault.addMember(named: #require(FileName("Emma"))),
+      try vault.addMember(named: #require(FileName("Liam")))
+    )
+    let visit = RecordEdit.newRecord("Visit", note: "all well")
+    try vault.commit(visit, to: emma)
+    let before = try contents(emma)
+    do throws(VaultError) {
+      _ = try vault.move(visit.record, of: emma, into: .root, of: liam) { () throws(VaultError) in
+        state.fail(.replace, number: number, with: .io(errno: 5))
+      }
+    } catch {
+      guard case .io = error else { throw error }
+    }
+    state.failNothing()
+    for seen in [vault, try memory.open()] {
+      let isThere = try seen.members.contains { try contents($0) == before }
+      #expect(isThere)
+    }
   }
 
   /// Somebody saves into a record while the one is deleted that it stands in.

@@ -109,10 +109,16 @@ extension Vault {
       }
       try commit(removals, to: source)
     } catch {
-      // Not whole any more, and the one here is.
-      try commit(target.edits(deleting: new), to: target)
+      // Not whole any more, and the one here is. Where only what comes after a commit has failed, there is none here.
+      if stands(record, in: source) { try commit(target.edits(deleting: new), to: target) }
       throw error
     }
     return new
+  }
+
+  /// Whether a record is there for certain, and not deleted.
+  private func stands(_ record: RecordID, in member: Member) -> Bool {
+    guard (try? member.refresh()) != nil else { return false }
+    return member.entry(record)?.isDeleted == false
   }
 }
