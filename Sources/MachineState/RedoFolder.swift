@@ -108,12 +108,28 @@ extension StateFolder {
   }
 
   /// Whether a process died and left what is in no commit: the next one that opens the vault brings it in.
-  package func hasRedoLeft() throws(VaultError) -> Bool {
-    for writer in try redoWriters() {
-      guard let root = path else { return true }
-      if try lock(ofDead: writer, in: root) != nil { return true }
+  package func hasRedoLeft() throws(VaultError) -> Bool { try !deadRedoWriters().isEmpty }
+
+  /// The files of processes that have died: what is in them is in no commit, and nobody has it once this state is removed.
+  package func redoFilesLeft() throws(VaultError) -> [BlobPath] {
+    var left: [BlobPath] = []
+    for writer in try deadRedoWriters() {
+      let folder = RedoFolder.path(of: writer)
+      for entry in try storing(store.list(folder)) where MemberID(hex: entry.name) != nil {
+        left.append(folder.appending(entry.name))
+      }
     }
-    return false
+    return left
+  }
+
+  private func deadRedoWriters() throws(VaultError) -> [RedoWriterID] {
+    let writers = try redoWriters()
+    guard let root = path else { return writers }
+    var dead: [RedoWriterID] = []
+    for writer in writers {
+      if try lock(ofDead: writer, in: root) != nil { dead.append(writer) }
+    }
+    return dead
   }
 
   /// The lock of a process that has died; nil while it lives, or when it has just ended and taken its folder away.

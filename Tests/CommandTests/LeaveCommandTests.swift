@@ -241,6 +241,27 @@ struct InvitedPair {
     try pair.anna.expectWhole()
   }
 
+  /// What a mount had saved when it was killed, and cannot be brought in here, would be gone with this machine's state.
+  @Test func nobodyLeavesBehindWhatACrashLeft() throws {
+    let pair = try InvitedPair.sharing(as: "editor")
+    let writer = String(repeating: "ab", count: 8)
+    let member = String(repeating: "cd", count: 32)
+    func inState(_ script: String) throws {
+      let done = try CommandRunner.run(
+        "sh", ["-ec", "cd \"$0\"/kinvault/*/; \(script)", pair.ben.state])
+      try #require(done.status == 0, "\(done.errors)")
+    }
+    // Of a member that this person cannot open.
+    try inState(
+      "mkdir -p redo/\(writer); : > redo/\(writer)/lock; echo x > redo/\(writer)/\(member)")
+    let refused = try pair.ben.run("leave", "--yes", expecting: 10)
+    #expect(refused.errors.contains("redo/\(writer)/\(member)"), "\(refused.errors)")
+    #expect(refused.errors.contains("you have left nothing yet"), "\(refused.errors)")
+    #expect(try pair.ben.run("member", "list", expecting: 0).output.contains("Emma"))
+    try inState("rm redo/\(writer)/\(member)")
+    #expect(try pair.ben.run("leave", "--yes", expecting: 0).output.contains("left the vault"))
+  }
+
   @Test func handingOver() throws {
     let pair = try InvitedPair.sharing(as: "viewer")
     try pair.anna.run("hand-over", "Emma", "--to", "Ben", expecting: 10)

@@ -51,6 +51,7 @@ struct LeaveCommand: ParsableCommand {
   private func leaveVault(_ folder: FilePath) throws {
     let id = try access.withVaultAndKey(.writing) { vault, key in
       try requireOthers(for: vault.members, in: vault)
+      try requireNothingUnsaved(vault)
       let names = vault.members.map { Terminal.visible($0.name.string) }.joined(separator: ", ")
       try Confirmation.require(
         "Give up \(names.isEmpty ? "" : "your access to \(names), and ")your keys on this machine?",
@@ -88,6 +89,17 @@ struct LeaveCommand: ParsableCommand {
     if failures.isEmpty { return }
     failures.forEach { Terminal.note("kinvault: \($0)") }
     throw .refused("\(state) When “kinvault sync” has nothing more to tell: kinvault leave")
+  }
+
+  /// Opening the vault has brought in what it could of what was saved before a crash. The rest would go with the keys.
+  private func requireNothingUnsaved(_ vault: Vault) throws {
+    let files = try vault.state.redoFilesLeft()
+    if files.isEmpty { return }
+    let names = files.map { Terminal.visible(vault.state.describe($0)) }.joined(separator: ", ")
+    throw CommandError.refused(
+      "What was saved last before a crash is not in the vault yet, and would be lost with your keys on this machine, so you "
+        + "have left nothing yet. It is in \(names). The next command that changes something tries again to bring it in. If "
+        + "nobody needs it, remove what is named here. Then: kinvault leave")
   }
 
   private func requireNotMounted(_ folder: FilePath) throws {
