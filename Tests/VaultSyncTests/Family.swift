@@ -277,7 +277,7 @@ final class Family {
       var devices = [
         Seed(store: store, state: state, key: try Self.unlock(id, state, password: "pw"))
       ]
-      for _ in 0..<3 {
+      for _ in 0..<5 {
         // Who joins has the people's files at first, and nothing else.
         let (store, state) = (MemoryStore(), MemoryStore())
         for (path, bytes) in people { try store.replace(path, bytes, durably: true) }
@@ -311,6 +311,8 @@ final class Family {
   let devices: [Device]
 
   /// A vault whose first device has a member, Emma. The others have not met it yet.
+  ///
+  /// - Parameter count: At most 6.
   init(count: Int = 2) throws {
     let template = try Self.template.get()
     devices = try template.devices.prefix(count).enumerated().map { number, seed in
