@@ -341,6 +341,19 @@ import VaultObjects
     #expect(try file.load().lastLoss != nil)
   }
 
+  /// What would be put there only now has not been lost there.
+  @Test func aDryRunOfALazyVaultsFirstSyncCallsNothingLost() throws {
+    try StateFolder(store: family[0].stateStore).storeLazySettings(LazySettings())
+    try family[0].reopen()
+    let nas = MemoryStore()
+    let planned = try family[0].sync(nas, as: "nas") { $0.isDryRun = true }
+    #expect(nas.blobs.isEmpty)
+    #expect(planned.problems == [])
+    let done = try family[0].sync(nas, as: "nas")
+    #expect(done.problems == [])
+    #expect(planned.pushed.objectCount == done.pushed.objectCount)
+  }
+
   /// Without the keys nobody knows what is needed: the comparison is due all the same.
   @Test func aLockedSyncDoesNotCountAsAComparison() throws {
     try usb.remove(objects[0])

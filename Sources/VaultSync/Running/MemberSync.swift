@@ -179,8 +179,9 @@ struct MemberSync {
         || exchange.there[.head(member.id, head.device)]?.hash == head.hash
     }
     try push.put(lostTakenOver(of: member, besides: standing))
-    // A lazy vault relies on what it has left there from the first sync on.
-    let isFirst = member.objects.isLazy && session.memory.lastComparison == nil
+    // A lazy vault relies on what it has left there from the first sync on. A dry run has put nothing there.
+    let isFirst =
+      member.objects.isLazy && session.memory.lastComparison == nil && !session.options.isDryRun
     if session.comparesObjects || session.hasMetLoss || isFirst {
       try LostObjects(
         session: session, exchange: exchange, member: member, standing: standing
