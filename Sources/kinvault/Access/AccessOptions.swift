@@ -119,12 +119,12 @@ extension AccessOptions {
       throw error
     }
     do { try deferred.tellWhatPeopleSettle() } catch {
-      tellThatItIsDone(use, but: "what only people can settle could not be found out")
+      tellThatItIsSaved(use, but: "what waits for somebody to decide could not be found out")
       closeAfterFailure(deferred)
       throw error
     }
     do { try deferred.close() } catch {
-      tellThatItIsDone(use, but: "the audit log could not be written")
+      tellThatItIsSaved(use, but: "the audit log could not be written")
       throw error
     }
     return value
@@ -137,10 +137,11 @@ extension AccessOptions {
     }
   }
 
-  /// Who takes it for undone does it twice.
-  private func tellThatItIsDone(_ use: VaultUse, but rest: String) {
+  /// Who takes it for undone does it twice. Says no more than that: what a command does once the vault is closed, such as giving
+  /// up this machine's keys, is not done.
+  private func tellThatItIsSaved(_ use: VaultUse, but rest: String) {
     guard case .writing = use else { return }
-    Terminal.note("kinvault: What was asked for is done; only \(rest).")
+    Terminal.note("kinvault: What was changed in the vault is saved; only \(rest).")
   }
 
   /// Joins versions that know nothing of each other, as a mount does: any program may have copied them here. Where that
