@@ -262,6 +262,30 @@ struct InvitedPair {
     #expect(try pair.ben.run("leave", "--yes", expecting: 0).output.contains("left the vault"))
   }
 
+  /// Whoever has left a member can bring nothing into it any more.
+  @Test func nobodyLeavesAMemberForWhichACrashLeftSomething() throws {
+    let pair = try InvitedPair.sharing(as: "editor")
+    let writer = String(repeating: "ab", count: 8)
+    func inRedo(_ script: String) throws {
+      let done = try CommandRunner.run(
+        "sh",
+        [
+          "-ec",
+          "member=$(basename \"$1\"/members/*); cd \"$0\"/kinvault/*/; mkdir -p redo/\(writer); "
+            + "cd redo/\(writer); \(script)", pair.ben.state, pair.ben.vault,
+        ])
+      try #require(done.status == 0, "\(done.errors)")
+    }
+    // A folder in the place of a file cannot be read.
+    try inRedo(": > lock; mkdir $member")
+    let refused = try pair.ben.run("leave", "Emma", "--yes", expecting: 10)
+    #expect(refused.errors.contains("you have left nothing yet"), "\(refused.errors)")
+    #expect(refused.errors.contains("Then: kinvault leave Emma"), "\(refused.errors)")
+    #expect(try pair.ben.run("member", "list", expecting: 0).output.contains("Emma"))
+    try inRedo("rmdir $member")
+    #expect(try pair.ben.run("leave", "Emma", "--yes", expecting: 0).output.contains("left Emma"))
+  }
+
   @Test func handingOver() throws {
     let pair = try InvitedPair.sharing(as: "viewer")
     try pair.anna.run("hand-over", "Emma", "--to", "Ben", expecting: 10)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BlobStore
 import MachineState
 import SystemPackage
 import Vault
@@ -38,6 +39,7 @@ struct LeaveCommand: ParsableCommand {
     try access.withVault(.writing) { vault in
       let member = try RecordLookup(vault: vault).member(named: member)
       try requireOthers(for: [member], in: vault)
+      try requireNothingUnsaved(vault, of: member)
       let name = Terminal.visible(member.name.string)
       try Confirmation.require(
         "Give up your access to \(name)? Only an owner can give it to you again.", isGiven: yes)
@@ -91,15 +93,21 @@ struct LeaveCommand: ParsableCommand {
     throw .refused("\(state) When “kinvault sync” has nothing more to tell: kinvault leave")
   }
 
-  /// Opening the vault has brought in what it could of what was saved before a crash. The rest would go with the keys.
-  private func requireNothingUnsaved(_ vault: Vault) throws {
-    let files = try vault.state.redoFilesLeft()
+  /// Opening the vault has brought in what it could of what was saved before a crash. The rest can never come in once the person
+  /// has left.
+  ///
+  /// - Parameter member: The one that is left; nil for the whole vault.
+  private func requireNothingUnsaved(_ vault: Vault, of member: Member? = nil) throws {
+    let files = try vault.state.redoFilesLeft().filter { file in
+      member.map { file.name == $0.id.hex } ?? true
+    }
     if files.isEmpty { return }
     let names = files.map { Terminal.visible(vault.state.describe($0)) }.joined(separator: ", ")
     throw CommandError.refused(
-      "What was saved last before a crash is not in the vault yet, and would be lost with your keys on this machine, so you "
+      "What was saved last before a crash is not in the vault yet, and could not be brought in once you have left, so you "
         + "have left nothing yet. It is in \(names). The next command that changes something tries again to bring it in. If "
-        + "nobody needs it, remove what is named here. Then: kinvault leave")
+        + "nobody needs it, remove what is named here. Then: kinvault leave"
+        + (member.map { " \(ShellWord.quoted($0.name.string))" } ?? ""))
   }
 
   private func requireNotMounted(_ folder: FilePath) throws {
