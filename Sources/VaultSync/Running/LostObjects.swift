@@ -97,8 +97,9 @@ struct LostObjects {
     if sent.isEmpty { return }
     let taken = Set(needed(here, there, by: standing).keys)
     let sent = sent.filter(taken.contains)
+    // Whoever put everything under the keys in use may not have had all of the history, which stands there under those of before.
     let current = needed(here, there, by: standing.filter { $0.epoch == member.epoch }) { older in
-      member.objects.names(of: older).contains { there[$0] != nil }
+      there[member.objects.names(of: older)[0]] != nil
     }
     // Whoever wrote a head that is not followed here knew nothing of what is, may have put everything under keys of its own,
     // and removed what that was under before.
