@@ -10,9 +10,12 @@ extension StateFolder {
   /// It is written no more often, in milliseconds.
   private static let clockInterval: UInt64 = 3_600_000
 
-  /// The last use of the vault before a leap of the clock, in milliseconds since 1970; nil where nothing whole is noted.
-  package func clockSeen() throws(VaultError) -> UInt64? {
-    guard let bytes = try readIfThere(Self.clockPath, limit: 4 << 10),
+  /// The last use of the vault before a leap of the clock, in milliseconds since 1970; nil where nothing whole is noted, or what
+  /// is cannot be read: it is lost without harm.
+  package func clockSeen() -> UInt64? {
+    let bytes: [UInt8]?
+    do { bytes = try readIfThere(Self.clockPath, limit: 4 << 10) } catch { return nil }
+    guard let bytes,
       let values = ChecksummedLines(decoding: bytes, title: Self.clockTitle)?.values(of: "seen"),
       let seen = UInt64(values[0])
     else { return nil }
@@ -29,7 +32,7 @@ extension StateFolder {
   package func noteClock(
     _ now: UInt64, after first: UInt64? = nil, told: UInt64? = nil
   ) throws(VaultError) {
-    let noted = try clockSeen()
+    let noted = clockSeen()
     guard let seen = noted ?? first else { return }
     let isLeap = ClockLeap(from: max(seen, told ?? 0), to: now) != nil
     if noted == nil {
@@ -41,7 +44,7 @@ extension StateFolder {
 
   /// The clock says `now`, and that is right, or no leap.
   package func acceptClock(_ now: UInt64) throws(VaultError) {
-    if try clockSeen() != now { try storeClock(now) }
+    if clockSeen() != now { try storeClock(now) }
   }
 
   private func storeClock(_ seen: UInt64) throws(VaultError) {

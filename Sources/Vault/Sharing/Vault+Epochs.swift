@@ -100,7 +100,7 @@ extension Vault {
     let now = context.clock.milliseconds()
     let ended = links.access.entitlements.keys.filter { links.hasEnded(for: $0, now: now) }
     var revocation = Revocation(member: member.id, expired: ended.sorted(), isBegun: true)
-    if !ended.isEmpty { revocation.clockLeap = try clockLeap() }
+    if !ended.isEmpty { revocation.clockLeap = clockLeap() }
     guard case .exposed(let people)? = links.trust.epochs.states[member.epoch] else {
       return ended.isEmpty ? nil : revocation
     }

@@ -56,7 +56,7 @@ extension Vault {
   ) throws(VaultError) -> CollectReport {
     guard !isReadOnly || isDryRun else { throw .readOnly }
     var report = CollectReport()
-    if !acceptsClock { report.clockLeap = try clockLeap() }
+    if !acceptsClock { report.clockLeap = clockLeap() }
     if !isDryRun {
       if report.clockLeap != nil { return report }
       try context.state.acceptClock(context.clock.milliseconds())
@@ -90,7 +90,7 @@ extension Vault {
   /// `collect` itself cannot begin. What goes so stays on the remotes. Removes nothing while there is a `clockLeap`, unless
   /// somebody has said that the clock is right.
   package func makeRoom(keepDays: Int, acceptsClock: Bool = false) throws(VaultError) {
-    if !acceptsClock, try clockLeap() != nil { return }
+    if !acceptsClock, clockLeap() != nil { return }
     var report = CollectReport()
     for member in members where member.mayWrite {
       let collection = MemberCollection(member: member, keepDays: keepDays, isDryRun: false)

@@ -13,6 +13,11 @@ extension FileTree {
         let task = thinner.nextTask(
           commitDelay: ThinningSchedule.interval, pollInterval: ThinningSchedule.interval)
         if task == .stop { return }
+        // A mount that is only read is no vault that nobody uses.
+        do {
+          try vault.noteClock()
+          log.succeeded(.thinning)
+        } catch { log.failed(.thinning, error) }
         // What could not be done is logged by `thin`, and done the next time.
         do throws(FileError) { try thin(removesAll: false) } catch {}
       }

@@ -88,7 +88,7 @@ struct CollectCommand: ParsableCommand {
   private func collect() throws -> CollectReport {
     var isAccepted = acceptClock
     func askAboutClock(of vault: Vault) throws {
-      if let leap = try vault.clockLeap() {
+      if let leap = vault.clockLeap() {
         try Confirmation.require(
           "\(Self.text(of: leap))\nIs the clock right?", isGiven: isAccepted,
           option: "--accept-clock")

@@ -48,6 +48,8 @@ private struct StatusReport: Encodable {
     var conflicts: Int
     /// By device, in seconds.
     var clocksAhead: [String: UInt64]
+    /// Whether this machine's clock went on by more than 30 days at once, and nobody has said that it is right.
+    var clockInDoubt: Bool
     var access: AccessNotes
     /// What to do about invitations that several people have answered.
     var contestedInvitations: [String]
@@ -67,6 +69,7 @@ private struct StatusReport: Encodable {
       conflicts = try vault.members.reduce(0) { try $0 + $1.keptConflicts().count }
       clocksAhead = Dictionary(
         uniqueKeysWithValues: vault.clocksAhead().map { (vault.name(of: $0.key), $0.value / 1000) })
+      clockInDoubt = vault.clockLeap() != nil
       access = try AccessNotes(of: vault)
       contestedInvitations = try vault.contestedInvitations().map(\.text)
       keys = vault.dividedKeys?.text
@@ -97,6 +100,14 @@ private struct StatusReport: Encodable {
           "\(Terminal.visible(device)) writes \(DateText.duration(seconds: Int(clamping: seconds))) ahead of this machine: one of the two clocks is wrong. "
             + "Nothing is lost by it."
         )
+      }
+      if clockInDoubt {
+        lines.append(
+          (
+            "Clock",
+            "This machine's has gone on by more than 30 days at once, so no older versions are removed. "
+              + "If it is right: kinvault collect --accept-clock"
+          ))
       }
       lines += refused.map { ("Unlocking", $0) }
       return lines
