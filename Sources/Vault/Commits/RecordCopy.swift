@@ -118,6 +118,7 @@ extension Vault {
 
   /// Whether a record is there for certain, and not deleted.
   private func stands(_ record: RecordID, in member: Member) -> Bool {
+    // What keeps it from being read anew is told no less: whoever asks throws why the record could not be moved.
     guard (try? member.refresh()) != nil else { return false }
     return member.entry(record)?.isDeleted == false
   }

@@ -9,13 +9,8 @@ extension Site {
   func addMoving(to record: RouterGroup<PageContext>) {
     record.get("move") { _, context in
       let address = try Self.address(context)
-      return try await show(context) { open, frame in
-        let shown = try ShownRecord(address, in: open.vault)
-        if shown.entry.isDeleted { return .seeOther(address.path) }
-        if let refusal = shown.refusal(frame.texts) {
-          return .page(frame.problem(refusal), status: .forbidden)
-        }
-        return .page(MovePage(shown, in: open.vault, frame).document)
+      return try await showForm(of: address, context) { shown, open, frame in
+        MovePage(shown, in: open.vault, frame).document
       }
     }
     record.post("move") { request, context in

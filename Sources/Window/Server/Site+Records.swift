@@ -68,20 +68,30 @@ extension Site {
     }
   }
 
+  /// Shows a form that changes a record; in its place the record itself where that is deleted, and why where this person may not
+  /// change it.
+  func showForm(
+    of address: RecordAddress, _ context: PageContext,
+    _ document: @escaping @Sendable (ShownRecord, OpenVault, PageFrame) throws -> String
+  ) async throws -> Response {
+    try await show(context) { open, frame in
+      let shown = try ShownRecord(address, in: open.vault)
+      if shown.entry.isDeleted { return .seeOther(address.path) }
+      if let refusal = shown.refusal(frame.texts) {
+        return .page(frame.problem(refusal), status: .forbidden)
+      }
+      return .page(try document(shown, open, frame))
+    }
+  }
+
   private func addEditing(to record: RouterGroup<PageContext>) {
     record.get("edit") { _, context in
       let address = try Self.address(context)
-      return try await show(context) { open, frame in
-        let shown = try ShownRecord(address, in: open.vault)
-        if shown.entry.isDeleted { return .seeOther(address.path) }
-        if let refusal = shown.refusal(frame.texts) {
-          return .page(frame.problem(refusal), status: .forbidden)
-        }
+      return try await showForm(of: address, context) { shown, open, frame in
         let note = try NoteReading.load(of: address.record, in: shown.member)
         open.vault.audit.note(.read, member: address.member, record: address.record)
         let form = NoteForm(RecordDocument(note.bytes))
-        return .page(
-          EditPage(frame: frame, shown: shown, form: form, base: note.revision).document)
+        return EditPage(frame: frame, shown: shown, form: form, base: note.revision).document
       }
     }
     record.post("edit") { request, context in

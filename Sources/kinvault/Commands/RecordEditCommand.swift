@@ -91,7 +91,7 @@ struct RecordEditCommand: ParsableCommand {
       guard let name = FileName("record - offline conflict \(time)\(ending).md") else {
         preconditionFailure("a time is a name")
       }
-      // As above.
+      // Where that cannot be read the text is written all the same, and the commit says what is wrong.
       guard let isTaken = try? member.hasAnything(named: name, in: before.record), isTaken else {
         return name
       }
