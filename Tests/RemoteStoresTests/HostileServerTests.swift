@@ -380,6 +380,49 @@ struct HostileServerTests {
     #expect(removing.requests.count == 3)
   }
 
+  /// The same of S3, which says with an ETag and nothing else that it has stored an object, and with 204 that it has removed one.
+  @Test(arguments: ["200 OK", "202 Accepted"], [false, true])
+  func whatSoundsLikeSuccessOfS3IsLookedAfter(_ status: String, isDone: Bool) throws {
+    func server(isThere: Bool) -> CannedServer {
+      let head =
+        isThere
+        ? "200 OK\r\nETag: \"e\"\r\nContent-Length: 3" : "404 Not Found\r\nContent-Length: 0"
+      return CannedServer { request, _ in
+        request.hasPrefix("HEAD")
+          ? .bytes("HTTP/1.1 \(head)\r\nConnection: close\r\n\r\n")
+          // Pages have ETags, too.
+          : .bytes(Self.reply(status, "<html>Log in</html>", "ETag: \"page\"\r\n"))
+      }
+    }
+    let (putting, removing) = (server(isThere: isDone), server(isThere: !isDone))
+    let put = error { try s3(putting).put("a", [1, 2, 3]) }
+    #expect((put == nil) == isDone, "\(String(describing: put))")
+    let removed = error { try s3(removing).remove("a") }
+    #expect((removed == nil) == isDone, "\(String(describing: removed))")
+  }
+
+  /// A network that wants a login first answers everything so.
+  @Test func aLoginPageIsNoObject() throws {
+    let page = "<html>Log in</html>"
+    let server = CannedServer { request, _ in
+      .bytes(
+        request.hasPrefix("HEAD")
+          ? "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(page.utf8.count)\r\n\r\n"
+          : Self.reply("200 OK", page))
+    }
+    let bytes = Array(page.utf8)
+    for found in [
+      error { _ = try s3(server).size(of: "a") }, error { try s3(server).put("a", bytes) },
+      error { try s3(server).put("a", bytes, .ifAbsent) },
+      error { try s3(server).remove("a") },
+    ] {
+      guard case .unexpectedReply("a", 200, _)? = found else {
+        Issue.record("it was believed: \(String(describing: found))")
+        continue
+      }
+    }
+  }
+
   @Test func aListingThatIsTooLongEnds() throws {
     let server = CannedServer(
       always: Self.reply("207 Multi-Status", String(repeating: " ", count: 200_000)))
@@ -464,7 +507,7 @@ struct HostileServerTests {
           ? "HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
           : request.lowercased().contains("if-none-match")
             ? Self.reply("501 Not Implemented", "<Error><Code>NotImplemented</Code></Error>")
-            : Self.reply("200 OK", ""))
+            : Self.reply("200 OK", "", "ETag: \"e\"\r\n"))
     }
     try s3(server).put("a", [1], .ifAbsent)
     #expect(server.requests.map { String($0.prefix(4)) } == ["HEAD", "PUT ", "HEAD", "PUT "])

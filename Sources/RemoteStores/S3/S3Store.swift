@@ -93,6 +93,7 @@ package final class S3Store: BlobStore {
     let reply = try send(S3Request(.HEAD, path))
     if reply.status == 404 { return nil }
     guard reply.isSuccess else { throw failure(reply, path) }
+    guard reply.headers.contains(name: "ETag") else { throw foreign(reply, path) }
     guard let size = reply.contentLength else {
       throw .unexpectedReply(path: path.string, status: reply.status, text: "without a length")
     }
@@ -111,7 +112,12 @@ package final class S3Store: BlobStore {
       if seen != .refused { request.headers.append((name: "If-None-Match", value: "*")) }
     }
     let reply = try send(request)
-    if reply.isSuccess { return }
+    if reply.isSuccess {
+      // So every S3 says that it has stored an object. A proxy whose login has run out answers with a page of its own.
+      if reply.headers.contains(name: "ETag"), reply.body.isEmpty { return }
+      if try size(of: path) == UInt64(bytes.count) { return }
+      throw foreign(reply, path)
+    }
     if condition == .ifAbsent {
       switch reply.status {
       case 412:
@@ -132,7 +138,11 @@ package final class S3Store: BlobStore {
 
   package func remove(_ path: BlobPath) throws(BlobStoreError) {
     let reply = try send(S3Request(.DELETE, path))
-    if reply.isSuccess { return }
+    if reply.status == 204 { return }
+    if reply.isSuccess {
+      if try size(of: path) == nil { return }
+      throw foreign(reply, path)
+    }
     let failure = failure(reply, path)
     if failure != .notFound(path: path.string) { throw failure }
   }
@@ -197,6 +207,14 @@ package final class S3Store: BlobStore {
 
   func failure(_ reply: HTTPReply, _ path: BlobPath) -> BlobStoreError {
     S3Failure(reply, path).error(bucket: configuration.bucket)
+  }
+
+  /// Of an answer that sounds like success and is none of S3's.
+  private func foreign(_ reply: HTTPReply, _ path: BlobPath) -> BlobStoreError {
+    .unexpectedReply(
+      path: path.string, status: reply.status,
+      text:
+        "it is not S3 that says so; a proxy or a network that wants a login may stand in between")
   }
 }
 
