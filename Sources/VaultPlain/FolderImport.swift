@@ -21,8 +21,9 @@ package struct FolderImport {
   private var files: FileImport
   private var edits: [RecordEdit] = []
   private var waitingBytes: UInt64 = 0
-  /// What could not be taken in: sockets and devices.
-  package private(set) var skipped: [String] = []
+  /// Why something in it was left out, and what: sockets and devices, what was written to all the time, and what could not be
+  /// read.
+  package private(set) var leftOut: [PlainFileError] = []
   package private(set) var recordCount = 0
   package private(set) var fileCount = 0
   package private(set) var byteCount: UInt64 = 0
@@ -34,7 +35,7 @@ package struct FolderImport {
     self.files = files
   }
 
-  /// Makes the directory a record called `title` in `parent`; durable when it returns.
+  /// Makes the directory a record called `title` in `parent`; durable when it returns. What cannot be read in it is left out.
   package mutating func run(
     _ directory: PlainFile, titled title: FileName, in parent: RecordID
   ) throws(PlainFileError) {
@@ -54,19 +55,18 @@ package struct FolderImport {
     var folders: [FileName] = []
     for name in try names(in: folder, path: path) {
       let inner = PlainFile(name, in: folder.descriptor, at: path)
-      if try inner.status().st_mode & S_IFMT == S_IFDIR {
-        folders.append(name)
-        continue
-      }
       do {
+        if try inner.status().st_mode & S_IFMT == S_IFDIR {
+          folders.append(name)
+          continue
+        }
         let item = try files.item(for: inner, named: name)
         edit.items[name] = item
         fileCount += 1
         byteCount += item.size
         waitingBytes += item.size
       } catch {
-        guard case .notImportable = error else { throw error }
-        skipped.append(inner.description)
+        try leaveOut(error)
       }
     }
     edits.append(edit)
@@ -76,8 +76,14 @@ package struct FolderImport {
     }
     for name in folders {
       let inner = PlainFile(name, in: folder.descriptor, at: path)
-      try add(inner, titled: name, in: edit.record)
+      do { try add(inner, titled: name, in: edit.record) } catch { try leaveOut(error) }
     }
+  }
+
+  /// - Throws: The error, where it is the vault's: then nothing more comes in.
+  private mutating func leaveOut(_ error: PlainFileError) throws(PlainFileError) {
+    if case .vault = error { throw error }
+    leftOut.append(error)
   }
 
   private mutating func commit() throws(PlainFileError) {

@@ -15,6 +15,31 @@ import Testing
     }
   }
 
+  /// The rest of its folder is in, and whoever deletes the plain one knows what is not.
+  @Test func whatChangesAllTheTimeIsLeftOutOfItsFolderAndNamed() throws {
+    let program = try Program.withVault()
+    try program.run(
+      "record", "add", "--member", "Emma", "--title", "Visit", "--date", "2025-01-20", expecting: 0)
+    let folder = program.folder.appending("disc").string
+    #expect(mkdir(folder, 0o700) == 0)
+    try program.write("scan", to: "\(folder)/scan.txt")
+    // Large, so that something is surely written while it is read, and mostly holes.
+    let log = "\(folder)/log"
+    try program.write("", to: log)
+    #expect(truncate(log, 32 << 20) == 0)
+    let writer = try RunningCommand("sh", ["-c", "while :; do echo x >> \"$0\"; done", log])
+    let record = "Emma/Notes/2025-01-20 Visit"
+    let told = try program.run("attach", record, folder, expecting: 10)
+    writer.signal(SIGKILL)
+    _ = writer.wait()
+    #expect(told.output.contains("Attached"), "\(told.output)\(told.errors)")
+    #expect(told.errors.contains(log) && told.errors.contains("1 file or folder was left out"))
+    let copy = program.folder.appending("copy").string
+    try program.run("export", record, copy, "--yes", expecting: 0)
+    #expect(try program.read("\(copy)/disc/scan.txt") == Array("scan".utf8))
+    #expect(access("\(copy)/disc/log", F_OK) != 0)
+  }
+
   /// Another device's file of the same name arrives while ours is being read: it is kept as a conflict.
   @Test func whatArrivesUnderTheNameMeanwhileIsKept() throws {
     let program = try Program.withVault()

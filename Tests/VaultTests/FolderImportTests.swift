@@ -107,15 +107,22 @@ private final class LosingStaging: InspectingStore {
         try #require(mkdir(folder.appending("a \(number)").string, 0o700) == 0)
       }
       try #require(mkdir(folder.appending("b").string, 0o700) == 0)
-      let path = folder.appending("b/log").string
-      Self.put([1], to: path, flags: 0)
-      let vault = try MemoryVault().open()
-      let emma = try vault.addMember(named: #require(FileName("Emma")))
+      Self.put([1], to: folder.appending("b/scan").string, flags: 0)
+      let memory = try MemoryVault()
+      _ = try memory.open().addMember(named: #require(FileName("Emma")))
+      let disk = FaultyStore(memory.store)
+      let vault = try memory.open(on: disk)
+      let emma = try #require(vault.members.first)
+      // Full from the one file on.
       var plain = FolderImport(
         into: emma,
         files: FileImport(
           into: emma, mediaType: { _, _ in "" },
-          progress: { _ in Self.put([1], to: path, flags: O_APPEND) }))
+          progress: { _ in
+            for kind in [StoreCall.Kind.put, .create, .link, .replace, .overwrite] {
+              disk.fail(kind, andAllLater: true, with: .noSpace)
+            }
+          }))
       let title = try #require(FileName("Disc"))
       #expect(throws: PlainFileError.self) {
         try plain.run(PlainFile(path: Array(folder.path.string.utf8)), titled: title, in: .root)
@@ -123,6 +130,33 @@ private final class LosingStaging: InspectingStore {
       #expect(plain.hasCommitted == (folderCount == 300))
       #expect(emma.children(of: .root).isEmpty == !plain.hasCommitted)
     }
+  }
+
+  /// One file that is written to all the time, such as a log, does not keep a whole folder out.
+  @Test func aFileThatChangesAllTheTimeIsLeftOutOfItsFolder() throws {
+    let folder = try TemporaryFolder()
+    try #require(mkdir(folder.appending("scans").string, 0o700) == 0)
+    let path = folder.appending("log").string
+    Self.put([1], to: path, flags: 0)
+    Self.put([2], to: folder.appending("scans/scan").string, flags: 0)
+    let vault = try MemoryVault().open()
+    let emma = try vault.addMember(named: #require(FileName("Emma")))
+    var plain = FolderImport(
+      into: emma,
+      files: FileImport(
+        into: emma, mediaType: { _, _ in "" },
+        progress: { _ in Self.put([1], to: path, flags: O_APPEND) }))
+    let title = try #require(FileName("Disc"))
+    try plain.run(PlainFile(path: Array(folder.path.string.utf8)), titled: title, in: .root)
+    #expect(plain.leftOut.count == 1)
+    guard case .changing(path)? = plain.leftOut.first else {
+      Issue.record("\(plain.leftOut)")
+      return
+    }
+    let disc = try #require(emma.record(titled: "Disc"))
+    #expect(try emma.bytes(of: "log", in: disc.record) == nil)
+    let scans = try #require(emma.record(titled: "scans"))
+    #expect(try emma.bytes(of: "scan", in: scans.record) == [2])
   }
 
   @Test func aFileThatChangesAllTheTimeIsNoSuccess() throws {

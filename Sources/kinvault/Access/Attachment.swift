@@ -68,9 +68,12 @@ struct Attachment {
     return items
   }
 
-  /// Takes the folders in as records of their own; durable when it returns. Of one that fails midway the audit log says that it
-  /// was brought in part.
-  func readFolders(into record: RecordID, audit: AuditLog) throws {
+  /// Takes the folders in as records of their own; durable when it returns. Of one that fails midway, or of which something is left
+  /// out, the audit log says that it was brought in part.
+  ///
+  /// - Returns: How much was left out, and told, that may come in another time.
+  func readFolders(into record: RecordID, audit: AuditLog) throws -> Int {
+    var missingCount = 0
     for source in sources where source.isFolder {
       var folder = FolderImport(into: member, files: files)
       func note(_ detail: String) {
@@ -80,12 +83,32 @@ struct Attachment {
         if folder.hasCommitted { note("folder, in part") }
         throw error
       }
-      note("folder")
-      for path in folder.skipped {
-        progress.finish()
-        Terminal.note("kinvault: \(path) is a device or a socket and was left out.")
-      }
+      let missing = tell(folder.leftOut)
+      note(missing == 0 ? "folder" : "folder, in part")
+      missingCount += missing
     }
+    return missingCount
+  }
+
+  /// - Returns: How much of it may come in another time; a device or a socket never can.
+  private func tell(_ leftOut: [PlainFileError]) -> Int {
+    if !leftOut.isEmpty { progress.finish() }
+    var missingCount = leftOut.count
+    for error in leftOut {
+      Terminal.note("kinvault: Left out: \(Terminal.visible(error.message))")
+      if case .notImportable = error { missingCount -= 1 }
+    }
+    return missingCount
+  }
+
+  /// What a command ends with whose folders did not come in as a whole.
+  ///
+  /// - Parameter missingCount: As `readFolders` says it.
+  static func requireWhole(missingCount: Int) throws(CommandError) {
+    if missingCount == 0 { return }
+    throw .refused(
+      "\(counted(missingCount, "file or folder was", "files or folders were")) left out; everything else is in the vault. "
+        + "To attach what can be read later: kinvault attach RECORD FILE")
   }
 
   var names: [FileName] { sources.map(\.name) }

@@ -21,15 +21,17 @@ struct AttachCommand: ParsableCommand {
   @OptionGroup var access: AccessOptions
 
   func run() throws {
-    let path = try access.withVault(.writing) { vault in
+    try access.withVault(.writing) { vault in
       let found = try RecordLookup(vault: vault).record(record)
-      try attach(to: found, of: vault)
-      return found.path.string
+      let missingCount = try attach(to: found, of: vault)
+      Terminal.writeLine(
+        "Attached \(counted(files.count, "item")) to \(Terminal.visible(found.path.string)).")
+      try Attachment.requireWhole(missingCount: missingCount)
     }
-    Terminal.writeLine("Attached \(counted(files.count, "item")) to \(Terminal.visible(path)).")
   }
 
-  private func attach(to found: FoundRecord, of vault: Vault) throws {
+  /// - Returns: How much of folders was left out.
+  private func attach(to found: FoundRecord, of vault: Vault) throws -> Int {
     let member = found.member
     var attachment = try Attachment(paths: files, member: member)
     defer { attachment.finish() }
@@ -52,6 +54,6 @@ struct AttachCommand: ParsableCommand {
     for name in edit.items.keys.sorted() {
       vault.audit.note(.write, member: member.id, record: found.record, name: name)
     }
-    try attachment.readFolders(into: found.record, audit: vault.audit)
+    return try attachment.readFolders(into: found.record, audit: vault.audit)
   }
 }

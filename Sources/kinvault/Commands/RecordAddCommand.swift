@@ -77,18 +77,20 @@ struct RecordAddCommand: ParsableCommand {
   }
 
   func run() throws {
-    let row = try access.withVault(.writing) { vault in
+    try access.withVault(.writing) { vault in
       let member = try RecordLookup(vault: vault).member(named: member)
-      return try add(to: member, of: vault)
-    }
-    if json {
-      try JSONOutput.print(row)
-    } else {
-      Terminal.writeLine("Added \(Terminal.visible(row.path))")
+      let (row, missingCount) = try add(to: member, of: vault)
+      if json {
+        try JSONOutput.print(row)
+      } else {
+        Terminal.writeLine("Added \(Terminal.visible(row.path))")
+      }
+      try Attachment.requireWhole(missingCount: missingCount)
     }
   }
 
-  private func add(to member: Member, of vault: Vault) throws -> Row {
+  /// - Returns: Also how much of folders was left out.
+  private func add(to member: Member, of vault: Vault) throws -> (row: Row, missingCount: Int) {
     let date = self.date?.text ?? LocalTimeText.today()
     let title = try recordTitle(date: date)
     var (parent, edits) = try place(in: member)
@@ -107,9 +109,9 @@ struct RecordAddCommand: ParsableCommand {
     edits.append(edit)
     try vault.commit(edits, to: member)
     vault.audit.note(.create, member: member.id, record: id)
-    try attachment.readFolders(into: id, audit: vault.audit)
+    let missingCount = try attachment.readFolders(into: id, audit: vault.audit)
     var names = vault.pathNames(of: member)
-    return Row(id: id.hex, path: names.path(of: id)?.string ?? title.string)
+    return (Row(id: id.hex, path: names.path(of: id)?.string ?? title.string), missingCount)
   }
 
   private func recordTitle(date: String) throws -> FileName {
