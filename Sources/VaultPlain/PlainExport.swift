@@ -9,13 +9,13 @@ import VaultObjects
 /// the folder. Keeps permissions, times, links and extended attributes; never overwrites anything. Gives nothing the
 /// right to run as somebody else: whoever may write a record could have set that.
 package struct PlainExport {
-  /// What was written, and what could not be read from the vault.
+  /// What was written, and what was not.
   package struct Report: Sendable {
     package var recordCount = 0
     package var fileCount = 0
     package var byteCount: UInt64 = 0
-    /// Plain paths of files that are damaged in the vault and were left out, and why.
-    package var failures: [(path: String, error: VaultError)] = []
+    /// Plain paths of files and folders that were left out, and why: damage in the vault, or what the file system there cannot have.
+    package var failures: [(path: String, error: PlainFileError)] = []
     /// Plain paths of folders of which not all files can be listed, and why.
     package var cutFolders: [(path: String, error: VaultError)] = []
     /// How many files and folders had set-user-ID, set-group-ID or sticky bits, which are left out.
@@ -68,9 +68,10 @@ package struct PlainExport {
     return member.children(of: record).reduce(sum) { $0 &+ byteCount(of: $1.record) }
   }
 
-  /// Writes the record into a folder, which is made; its parent must be there.
+  /// Writes the record into a folder, which is made; its parent must be there. All of it is on disk when this returns.
   ///
-  /// Damage in the vault costs the files that it hits, which the report names.
+  /// Damage in the vault costs the files that it hits, and what the file system there cannot have only itself; the report names
+  /// them.
   ///
   /// - Throws: `alreadyExists` when something is there; `system` when the folder cannot be written.
   ///
@@ -81,14 +82,30 @@ package struct PlainExport {
     guard let entry = member.entry(record) else {
       throw .vault(.notFound(what: "the record"))
     }
-    try write(entry, into: PlainFile(path: path), path: path)
+    let directory = PlainFile(path: path)
+    try makeFolder(directory)
+    // Open all the time, so that the system tells by it also what it could not write in between.
+    let folder = try OpenFile(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    try write(entry, into: directory, path: path)
+    try folder.syncFileSystem(path: directory.description)
     return report
+  }
+
+  private func makeFolder(_ directory: PlainFile) throws(PlainFileError) {
+    try directory.check("mkdir") { mkdirat($0, $1, 0o700) }
+  }
+
+  /// - Throws: The error, where it is not of this file or folder alone.
+  private mutating func leaveOut(
+    _ path: String, _ error: PlainFileError
+  ) throws(PlainFileError) {
+    guard error.isOfOneFile else { throw error }
+    report.failures.append((path, error))
   }
 
   private mutating func write(
     _ entry: RecordEntry, into directory: PlainFile, path: [UInt8]
   ) throws(PlainFileError) {
-    try directory.check("mkdir") { mkdirat($0, $1, 0o700) }
     let opened = try OpenFile(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
     let folder = Folder(record: entry.record, descriptor: opened.descriptor, path: path)
     var attributes = RecordAttributes(mode: entry.mode, modified: entry.modified)
@@ -100,7 +117,7 @@ package struct PlainExport {
       items = found.items
       report.cutFolders += found.gaps.map { (folder.description, $0.error) }
     } catch {
-      report.failures.append((folder.description, error))
+      report.failures.append((folder.description, PlainFileError.vault(error)))
     }
     for item in items { try write(item, in: folder) }
     try writeChildren(of: entry.record, in: folder)
@@ -120,7 +137,12 @@ package struct PlainExport {
     }
     for child in children {
       let name = exceptions[child.record] ?? child.title
-      try write(child, into: folder.file(name), path: folder.path(of: name))
+      let directory = folder.file(name)
+      do { try makeFolder(directory) } catch {
+        try leaveOut(directory.description, error)
+        continue
+      }
+      try write(child, into: directory, path: folder.path(of: name))
     }
   }
 }
@@ -128,7 +150,7 @@ package struct PlainExport {
 // MARK: Files
 
 extension PlainExport {
-  /// Writes one file; one that cannot be read from the vault is left out and reported.
+  /// Writes one file; one that cannot be read from the vault, or that cannot stand there, is left out and reported.
   private mutating func write(
     _ item: Item, in folder: Folder
   ) throws(PlainFileError) {
@@ -141,9 +163,7 @@ extension PlainExport {
           place: PlainFile(path: folder.path(of: item.name)), item: item, record: folder.record)
       }
     } catch {
-      guard case .vault(let cause) = error else { throw error }
-      report.failures.append((file.description, cause))
-      try file.check("unlink") { unlinkat($0, $1, 0) }
+      try leaveOut(file.description, error)
     }
   }
 
@@ -180,11 +200,17 @@ extension PlainExport {
     }
     let opened = try OpenFile(
       file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
-    try write(item, to: opened.descriptor, path: file.description)
-    try finish(
-      opened.descriptor, file.description, mode: item.mode, modified: item.modified,
-      xattrs: item.xattrs)
-    try opened.close(path: file.description)
+    do {
+      try write(item, to: opened.descriptor, path: file.description)
+      try finish(
+        opened.descriptor, file.description, mode: item.mode, modified: item.modified,
+        xattrs: item.xattrs)
+      try opened.close(path: file.description)
+    } catch {
+      // Half of a file is none.
+      try file.check("unlink") { unlinkat($0, $1, 0) }
+      throw error
+    }
   }
 
   private mutating func write(

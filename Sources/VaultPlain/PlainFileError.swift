@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import VaultErrors
 import VaultModel
@@ -13,6 +14,17 @@ package enum PlainFileError: Error {
   /// Something is there already; it was left as it is.
   case alreadyExists(path: String)
   case vault(VaultError)
+
+  /// Whether others can be written where this one cannot. FAT has no links, no names with a question mark, none that differ by
+  /// their case alone, and no file of 4 GiB or more.
+  var isOfOneFile: Bool {
+    switch self {
+    case .vault, .alreadyExists: true
+    case .system(_, _, let number):
+      [EINVAL, EILSEQ, EPERM, ENAMETOOLONG, EFBIG, EOPNOTSUPP].contains(number)
+    case .notImportable, .changing: false
+    }
+  }
 }
 
 /// A call of the vault, whose failure is said as one of plain files: `try inVault(member.commit(edits))`.
@@ -44,6 +56,16 @@ struct OpenFile: ~Copyable {
     discard self
     // After EINTR Linux has closed it all the same.
     if returned < 0 && error != EINTR { throw .system(call: "close", path: path, errno: error) }
+  }
+
+  /// Has the whole file system that the folder is in put on disk what was written.
+  func syncFileSystem(path: String) throws(PlainFileError) {
+    let error = kv_syncfs(descriptor)
+    guard error == 0 else { throw .system(call: "sync", path: path, errno: -error) }
+    // FAT's syncfs leaves it in the disk's cache, which an fsync empties; others have none of a folder.
+    guard fsync(descriptor) == 0 || errno == EINVAL else {
+      throw .system(call: "sync", path: path, errno: errno)
+    }
   }
 
   func status(path: String) throws(PlainFileError) -> stat {

@@ -34,4 +34,37 @@ struct PlainExportTests {
       #expect(status.st_mode & 0o7777 == mode, "\(name)")
     }
   }
+
+  /// As with what a file system cannot have: FAT has no two names that differ by their case alone.
+  @Test func whatCannotBeWrittenThereIsLeftOutAndNamed() throws {
+    let vault = try MemoryVault().open()
+    let emma = try vault.addMember(named: #require(FileName("Emma")))
+    var edit = RecordEdit.newRecord("Visit", note: "all well")
+    for name in ["scan", "Scan", "zebra"] {
+      let item = try Item.file(name, Array(name.utf8), in: emma)
+      edit.items[item.name] = item
+    }
+    try #require(try emma.commit([edit]).failures.isEmpty)
+    let folder = "/tmp/kinvault-export-\(UInt64.random(in: 0 ... .max))"
+    let names = ["record.md", "scan", "Scan", "zebra"]
+    defer { for name in names { unlink("\(folder)/\(name)") }; rmdir(folder) }
+    // Told of what has been written before it.
+    var export = PlainExport(
+      of: emma,
+      progress: { _ in
+        close(open("\(folder)/scan", O_WRONLY | O_CREAT, 0o600))
+      })
+    let report = try export.run(edit.record, to: Array(folder.utf8))
+    #expect(report.failures.map(\.path) == ["\(folder)/scan"])
+    guard case .alreadyExists? = report.failures.first?.error else {
+      Issue.record("\(report.failures)")
+      return
+    }
+    #expect(report.fileCount == 3)
+    for (name, size) in [("scan", 0), ("Scan", 4), ("zebra", 5)] as [(String, off_t)] {
+      var status = stat()
+      try #require(lstat("\(folder)/\(name)", &status) == 0)
+      #expect(status.st_size == size, "\(name)")
+    }
+  }
 }

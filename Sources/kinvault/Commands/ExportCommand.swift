@@ -23,7 +23,7 @@ struct ExportCommand: ParsableCommand {
   @OptionGroup var access: AccessOptions
 
   func run() throws {
-    let report = try access.withVault(.reading) { vault in
+    try access.withVault(.reading) { vault in
       let found = try RecordLookup(vault: vault).record(record)
       try Confirmation.require(
         "Everyone who can read \(folder) will be able to read "
@@ -32,11 +32,17 @@ struct ExportCommand: ParsableCommand {
       vault.audit.note(.export, member: found.member.id, record: found.record)
       // Noted before the first byte leaves, and on disk: an interrupted export is one, too.
       try vault.audit.flush()
-      return try export(found)
+      let report = try export(found)
+      tell(report)
+      if let failure = report.failures.first { throw failure.error }
+      if let cut = report.cutFolders.first { throw cut.error }
     }
+  }
+
+  private func tell(_ report: PlainExport.Report) {
     for failure in report.failures {
       Terminal.note(
-        "kinvault: \(Terminal.visible(failure.path)) was left out. \(failure.error.message)")
+        "kinvault: \(Terminal.visible(failure.path)) was left out. \(Self.reason(failure.error))")
     }
     for folder in report.cutFolders {
       Terminal.note(
@@ -55,7 +61,13 @@ struct ExportCommand: ParsableCommand {
     Terminal.writeLine(
       "Exported \(counted(report.recordCount, "record")) with \(counted(report.fileCount, "file")), "
         + "\(ByteCount.text(report.byteCount)), to \(folder).")
-    if let failure = (report.failures + report.cutFolders).first { throw failure.error }
+  }
+
+  private static func reason(_ error: PlainFileError) -> String {
+    guard case .system(_, _, let number) = error else { return Terminal.visible(error.message) }
+    let cause = CommandError.describe(number)
+    return
+      "The disk there cannot have it: \(cause). Export to another disk, or give it another name in the vault."
   }
 
   private func export(_ found: FoundRecord) throws -> PlainExport.Report {
