@@ -51,6 +51,24 @@ import Testing
     #expect(try program.run("record", "list", expecting: 0).output.contains("Visit"))
   }
 
+  /// It counts by then: whoever is not shown the invitation has made one for nobody.
+  @Test func whatIsDoneIsShownWhateverClosingDoes() throws {
+    try eachState(
+      "mkdir -p \"$state/events\"; mv \"$state/events\" \"$state/aside\"; : > \"$state/events\"")
+    for (arguments, shown) in [
+      (["invite"], "-"),
+      (["record", "add", "--member", "Emma", "--title", "Visit", "--date", "2025"], "Added Emma"),
+      (["member", "rename", "Emma", "Emilia"], "Renamed to Emilia."),
+      (["device", "rename", "Kitchen"], "is now called Kitchen."),
+    ] {
+      let told = try CommandRunner.run(
+        Program.executable, arguments,
+        environment: program.environment.merging(["KINVAULT_UNATTENDED": "1"]) { $1 })
+      #expect(told.status != 0, "\(arguments)")
+      #expect(told.output.contains(shown), "\(arguments): \(told.output)\(told.errors)")
+    }
+  }
+
   @Test func whatPeopleSettleCannotBeToldAndAllIsDone() throws {
     // It cannot be read which offers were told.
     try eachState("rm -rf \"$state/told-offers\"; mkdir \"$state/told-offers\"")

@@ -74,9 +74,10 @@ struct CheckCommand: ParsableCommand {
       let printed = try CheckPrint(
         report: report, repairs: repairs, readData: readData,
         authors: AuthorshipText.load(of: vault))
+      bar.finish()
+      if !json { printed.print() }
       return (printed, report.problems.contains { $0.severity > .note })
     }
-    if !json { printed.print() }
     if let remote {
       let there = try examine(remote)
       if !json { there.print() }

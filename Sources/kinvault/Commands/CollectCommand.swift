@@ -65,14 +65,13 @@ struct CollectCommand: ParsableCommand {
           + "afterwards. Go on?",
         isGiven: yes)
     }
-    let report =
-      if dryRun {
-        try access.withVault(.reading) {
-          try $0.collect(keepDays: keepDays, acceptsClock: acceptClock, isDryRun: true)
-        }
-      } else {
-        try collect()
-      }
+    guard dryRun else { return try collect() }
+    try access.withVault(.reading) { vault in
+      try tell(vault.collect(keepDays: keepDays, acceptsClock: acceptClock, isDryRun: true))
+    }
+  }
+
+  private func tell(_ report: CollectReport) throws {
     if json {
       try JSONOutput.print(
         Row(
@@ -85,7 +84,7 @@ struct CollectCommand: ParsableCommand {
     }
   }
 
-  private func collect() throws -> CollectReport {
+  private func collect() throws {
     var isAccepted = acceptClock
     func askAboutClock(of vault: Vault) throws {
       if let leap = vault.clockLeap() {
@@ -95,15 +94,16 @@ struct CollectCommand: ParsableCommand {
       }
       isAccepted = true
     }
-    return try access.withVault(
+    try access.withVault(
       makingRoomBy: { vault in
         try askAboutClock(of: vault)
         try vault.makeRoom(keepDays: keepDays, acceptsClock: true)
       },
       { vault in
         try askAboutClock(of: vault)
-        return try vault.collect(
-          keepDays: keepDays, keepLogDays: keepLogDays, acceptsClock: true, isDryRun: false)
+        try tell(
+          vault.collect(
+            keepDays: keepDays, keepLogDays: keepLogDays, acceptsClock: true, isDryRun: false))
       })
   }
 

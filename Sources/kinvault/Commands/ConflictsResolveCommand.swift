@@ -29,17 +29,16 @@ struct ConflictsResolveCommand: ParsableCommand {
   }
 
   func run() throws {
-    let record = try access.withVault(.writing) { vault in
+    try access.withVault(.writing) { vault in
       let (member, found) = try ConflictLookup(vault: vault).find(conflict)
       let edits =
         try takeBack ? member.edits(takingBack: found) : [member.discarding(found)]
       try vault.commit(edits, to: member)
       vault.audit.note(.write, member: member.id, record: found.mark.record, detail: "conflict")
-      return member.displayPath(of: found.mark.record)
+      let record = Terminal.visible(member.displayPath(of: found.mark.record))
+      Terminal.writeLine(
+        takeBack
+          ? "\(record) has this version's files again." : "\(record) stays as it is.")
     }
-    Terminal.writeLine(
-      takeBack
-        ? "\(Terminal.visible(record)) has this version's files again."
-        : "\(Terminal.visible(record)) stays as it is.")
   }
 }

@@ -88,7 +88,7 @@ struct DeviceRenameCommand: ParsableCommand {
     try access.withVault(.writing) { vault in
       try vault.renameDevice(to: name)
       vault.audit.note(.write, detail: "device rename")
+      Terminal.writeLine("This device is now called \(Terminal.visible(name)).")
     }
-    Terminal.writeLine("This device is now called \(Terminal.visible(name)).")
   }
 }

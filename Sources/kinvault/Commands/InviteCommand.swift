@@ -38,9 +38,10 @@ struct InviteCommand: ParsableCommand {
 
   func run() throws {
     let address = try remote.map { try self.address(of: $0) } ?? ""
-    let text = try access.withVault(.writing) { vault in
-      try vault.invite(remote: address).text
-    }
+    try access.withVault(.writing) { vault in try show(vault.invite(remote: address).text) }
+  }
+
+  private func show(_ text: String) throws {
     Terminal.writeLine(text)
     if let png { try QRCode.save(text, to: png) }
     if qr {

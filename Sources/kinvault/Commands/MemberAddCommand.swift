@@ -21,8 +21,8 @@ struct MemberAddCommand: ParsableCommand {
         throw CommandError.alreadyExists("There is a member of this name already.")
       }
       _ = try vault.addMember(named: name)
+      Terminal.writeLine("Added \(Terminal.visible(name.string)).")
     }
-    Terminal.writeLine("Added \(Terminal.visible(name.string)).")
   }
 }
 

@@ -25,12 +25,11 @@ struct MemberJournalCommand: ParsableCommand {
   @OptionGroup var access: AccessOptions
 
   func run() throws {
-    let line = try access.withVault(reads == nil ? .reading : .writing) { vault in
+    try access.withVault(reads == nil ? .reading : .writing) { vault in
       let member = try RecordLookup(vault: vault).member(named: name)
       if let reads { try vault.noteReads(reads == .on, of: member) }
-      return try ReadsText.load(of: vault).line(for: member)
+      Terminal.writeLine(try ReadsText.load(of: vault).line(for: member))
     }
-    Terminal.writeLine(line)
   }
 }
 

@@ -27,7 +27,7 @@ struct MemberRenameCommand: ParsableCommand {
           record: .root, place: RecordPlace(parent: nil, title: newName, isDeleted: false)),
         to: member)
       vault.audit.note(.write, member: member.id, record: .root, detail: "rename")
+      Terminal.writeLine("Renamed to \(Terminal.visible(newName.string)).")
     }
-    Terminal.writeLine("Renamed to \(Terminal.visible(newName.string)).")
   }
 }

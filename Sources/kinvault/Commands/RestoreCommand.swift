@@ -29,14 +29,13 @@ struct RestoreCommand: ParsableCommand {
   @OptionGroup var access: AccessOptions
 
   func run() throws {
-    let message = try access.withVault(.writing) { vault in
+    try access.withVault(.writing) { vault in
       let found = try RecordLookup(vault: vault).findAlsoDeleted(record)
       let message = try restore(found, in: vault)
       vault.audit.note(
         .restore, member: found.member.id, record: found.record, name: found.fileName)
-      return message
+      Terminal.writeLine(message)
     }
-    Terminal.writeLine(message)
   }
 
   private func restore(_ found: FoundRecord, in vault: Vault) throws -> String {

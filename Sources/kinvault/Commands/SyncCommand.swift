@@ -67,22 +67,24 @@ struct SyncCommand: ParsableCommand {
   func run() throws {
     if watch { return try SyncWatch(access: access, remotes: remotes, options: options).run() }
     let outcomes = try locked ? syncLocked() : syncUnlocked()
-    let failed = outcomes.first { $0.failure != nil }
-    if json {
-      try JSONOutput.print(outcomes)
-    } else {
-      // The first failure is what the program ends with, and is told then.
-      outcomes.filter { $0.remote != failed?.remote }.forEach { $0.print() }
-    }
-    if let failure = failed?.failure { throw failure }
+    if let failure = outcomes.lazy.compactMap(\.failure).first { throw failure }
     if outcomes.contains(where: \.needsAttention) { throw CommandError.problemsFound }
+  }
+
+  private func tell(_ outcomes: [SyncOutcome]) throws {
+    if json { return try JSONOutput.print(outcomes) }
+    // The first failure is what the program ends with, and is told then.
+    let failed = outcomes.first { $0.failure != nil }
+    outcomes.filter { $0.remote != failed?.remote }.forEach { $0.print() }
   }
 
   private func syncUnlocked() throws -> [SyncOutcome] {
     do {
       return try access.withDeferredVault(.writing) { vault in
         let known = try KnownRemote.find(remotes, vault: vault.id, key: vault.unlocked.key)
-        return try known.map { try sync($0, vault) }
+        let outcomes = try known.map { try sync($0, vault) }
+        try tell(outcomes)
+        return outcomes
       }
     } catch let error as CommandError {
       // Run from a timer while the vault is locked.
@@ -114,7 +116,7 @@ struct SyncCommand: ParsableCommand {
     let folder = try access.folderOptions.folder()
     try MountCommits.request(in: folder)
     let vault = try Vault.describe(folder: folder).vault
-    return try KnownRemote.configurations(remotes, vault: vault).map { configuration in
+    let outcomes = try KnownRemote.configurations(remotes, vault: vault).map { configuration in
       let known = try KnownRemote(locked: configuration)
       let state = try StateFolder(root: Environment.stateRoot, vault: vault)
       return SyncOutcome.of(known, order, in: (state, .system)) { store, options, progress in
@@ -125,6 +127,8 @@ struct SyncCommand: ParsableCommand {
         ).run(progress: progress)
       }
     }
+    try tell(outcomes)
+    return outcomes
   }
 
   private var order: SyncOutcome.Order {
