@@ -354,6 +354,29 @@ import VaultObjects
     #expect(planned.pushed.objectCount == done.pushed.objectCount)
   }
 
+  /// It tells of a loss where nothing else would move, and takes nothing for lost that is still to be put there.
+  @Test func aDryRunTellsOnlyOfLossesThatASyncWouldTellOf() throws {
+    try usb.remove(objects[0])
+    let before = usb.blobs
+    let told = try family[0].sync(usb) { options in
+      options.isDryRun = true
+      options.looksEverywhere = true
+    }
+    #expect(told.problems.map(\.kind) == [.missingThere])
+    #expect(usb.blobs == before)
+    try family[0].sync(usb) { $0.looksEverywhere = true }
+
+    try family[0].commit(.newRecord("Visit", note: "all well"))
+    let planned = try family[0].sync(usb) { options in
+      options.isDryRun = true
+      options.looksEverywhere = true
+    }
+    #expect(planned.problems == [])
+    let done = try family[0].sync(usb) { $0.looksEverywhere = true }
+    #expect(done.problems == [])
+    #expect(planned.pushed.objectCount == done.pushed.objectCount)
+  }
+
   /// Without the keys nobody knows what is needed: the comparison is due all the same.
   @Test func aLockedSyncDoesNotCountAsAComparison() throws {
     try usb.remove(objects[0])

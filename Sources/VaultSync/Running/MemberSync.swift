@@ -179,15 +179,23 @@ struct MemberSync {
         || exchange.there[.head(member.id, head.device)]?.hash == head.hash
     }
     try push.put(lostTakenOver(of: member, besides: standing))
-    // A lazy vault relies on what it has left there from the first sync on. A dry run has put nothing there.
-    let isFirst =
-      member.objects.isLazy && session.memory.lastComparison == nil && !session.options.isDryRun
-    if session.comparesObjects || session.hasMetLoss || isFirst {
+    // A lazy vault relies on what it has left there from the first sync on.
+    let isFirst = member.objects.isLazy && session.memory.lastComparison == nil
+    if session.comparesObjects || session.hasMetLoss || isFirst, !isOnlyPlanned {
       try LostObjects(
         session: session, exchange: exchange, member: member, standing: standing
       ).giveBack()
     }
     try RemovalThere(session: session, exchange: exchange, member: member).run()
+  }
+
+  /// Whether this is a dry run that would move heads: which objects are needed, and where they are, shows only once those have been
+  /// moved.
+  private var isOnlyPlanned: Bool {
+    session.options.isDryRun
+      && exchange.heads(of: member).contains {
+        exchange.here[$0]?.hash != exchange.there[$0]?.hash
+      }
   }
 
   /// Heads that the remote showed before it went back, and of which nothing is needed since one that stands there has taken
