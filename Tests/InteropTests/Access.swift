@@ -160,6 +160,7 @@ struct Access {
         let device = try PublicPerson.device(of: certificate)
         devices.persons[device] = person.id
         if judge.couldWrite(person.id) { devices.writers.insert(device) }
+        if let role = role(of: person.id), role != .viewer { devices.current.insert(device) }
         guard person.counting.contains(id) else { continue }
         counting.insert(device)
         if role(of: person.id) == .owner { devices.owners.insert(device) }

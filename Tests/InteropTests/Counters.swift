@@ -16,9 +16,10 @@ struct Counters {
       for field: UInt64 in [3, 11, 12] {
         for said in try head.body.messages(field) {
           let device = try said.bytes(1)
-          guard !devices.owners.contains(device) || devices.owners.contains(head.device) else {
-            continue
-          }
+          guard
+            !devices.current.contains(device) || devices.owners.contains(head.device)
+              || devices.areOfOnePerson(device, head.device)
+          else { continue }
           told[device] = max(told[device, default: 0], try said.number(2))
         }
       }
@@ -56,6 +57,8 @@ struct CertifiedDevices {
   var former: Set<[UInt8]> = []
   /// Those of people who could ever write the member.
   var writers: Set<[UInt8]> = []
+  /// Those of people who may write it now, whether they count or not.
+  var current: Set<[UInt8]> = []
   /// Those of the member's owners that count.
   var owners: Set<[UInt8]> = []
   /// Who has certified each, whether it counts or not.

@@ -13,6 +13,9 @@ import Testing
   /// Two of an editor's; all but the stranger's are the owner's.
   private let bens = id(6)
   private let bensPhone = id(7)
+  /// Another editor's, and one of somebody who could write before.
+  private let carlas = id(8)
+  private let out = id(9)
 
   /// A head that says these things of devices, by field.
   ///
@@ -40,14 +43,16 @@ import Testing
   }
 
   private func counters(_ heads: MemberHead...) throws -> Counters {
-    let (owner, ben) = (Self.id(11), Self.id(12))
+    let (owner, ben, carla, dora) = (Self.id(11), Self.id(12), Self.id(14), Self.id(15))
     let owners = Dictionary(uniqueKeysWithValues: [desk, tablet, gone, former].map { ($0, owner) })
     return try Counters(
       heads,
       of: CertifiedDevices(
-        former: [former], writers: [desk, tablet, gone, bens, bensPhone],
+        former: [former], writers: [desk, tablet, gone, bens, bensPhone, carlas, out],
+        current: [desk, tablet, gone, former, bens, bensPhone, carlas],
         owners: [desk, tablet, gone],
-        persons: owners.merging([bens: ben, bensPhone: ben, stranger: Self.id(13)]) { $1 }))
+        persons: owners.merging(
+          [bens: ben, bensPhone: ben, carlas: carla, out: dora, stranger: Self.id(13)]) { $1 }))
   }
 
   @Test func aDeviceHasReachedWhatItsHeadHas() throws {
@@ -71,15 +76,16 @@ import Testing
     #expect(try self.counters(head(of: desk, 7)).holdUp([gone: 1]))
   }
 
-  /// An editor would have his own take the place of what the owner writes.
+  /// An editor would have his own take the place of what the owner, or another editor, writes.
   @Test(arguments: [3, 11, 12] as [UInt64])
-  func ofAnOwnersDeviceOnlyOwnersAreBelieved(field: UInt64) throws {
-    let said: [(UInt64, ID, UInt64)] = [(field, gone, 5), (field, bensPhone, 5)]
+  func ofAnybodyElsesDeviceOnlyOwnersAreBelieved(field: UInt64) throws {
+    let said: [(UInt64, ID, UInt64)] = [gone, bensPhone, carlas, out].map { (field, $0, 5) }
     let byBen = try counters(head(of: bens, 7, saying: said))
     #expect(byBen.holdUp([gone: 5]))
-    #expect(!byBen.holdUp([bensPhone: 5]))
+    #expect(byBen.holdUp([carlas: 5]))
+    #expect(!byBen.holdUp([bensPhone: 5, out: 5]))
     let byOwner = try counters(head(of: desk, 7, saying: said))
-    #expect(!byOwner.holdUp([gone: 5, bensPhone: 5]))
+    #expect(!byOwner.holdUp([gone: 5, bensPhone: 5, carlas: 5, out: 5]))
   }
 
   @Test func aDeviceThatWasLeftOutHidesNothing() throws {

@@ -10,8 +10,8 @@ import VaultTrust
 @testable import Vault
 @testable import VaultSync
 
-/// An editor with a real key says of an owner's machine what never was: how far its counters have come, and that what it wrote
-/// was taken over. Neither takes anything away that the owner has written.
+/// An editor with a real key says of somebody else's machine what never was: how far its counters have come, and that what it wrote
+/// was taken over. Neither takes anything away that the owner, or another editor, has written.
 @Suite struct EditorsWordTests {
   private let remote = MemoryStore()
 
@@ -234,6 +234,117 @@ import VaultTrust
       #expect(try texts(vault).isSuperset(of: ["visit", "of the laptop"]))
       #expect(vault.members.allSatisfy { !$0.holdsEntries })
     }
+  }
+
+  // MARK: Another editor's counters
+
+  /// Carla may write, and has not yet. Ben says that he has seen very much of her device: nobody takes his word for it, nor passes it
+  /// on, and what she writes then is shown by everybody. What he wrote is told until he is out.
+  @Test(arguments: Claim.allCases)
+  func aMadeUpCounterOfAnotherEditorsDeviceHidesNothing(claim: Claim) throws {
+    let family = try Family()
+    let desk = family[0]
+    let note = try desk.write("Visit", "visit")
+    let ben = try invite(family)
+    let carla = try letIn("Carla", by: desk)
+    try ben.sync(remote)
+    let device = carla.vault.device
+    let before = try #require(desk.emma.entry(note)).revision
+    let lie = try lie(of: ben, about: note, (device, 1_000), claim)
+    try ben.sync(remote)
+    for number in 0..<2 {
+      // What they write after it says nothing of her either.
+      try syncTwice(family)
+      for machine in family.devices {
+        let emma = try machine.emma
+        #expect(emma.knownCounters[device] == nil)
+        #expect(emma.entry(note)?.revision == before)
+        #expect(emma.heads.withLock { $0.held.map(\.entry.revision) } == [lie])
+        try machine.write("Later \(number)", "later")
+        let own = try emma.heads.withLock { try #require($0.loaded[machine.vault.device]).head }
+        #expect(!own.basis.contains { $0.device == device })
+        #expect(!own.reached.contains { $0.device == device })
+      }
+    }
+    try syncTwice(family)
+
+    try carla.sync(remote)
+    try edit(note, "by Carla", by: carla)
+    try carla.sync(remote)
+    try syncTwice(family)
+    for machine in family.devices {
+      for isFresh in [false, true] {
+        if isFresh { try machine.reopen() }
+        #expect(try texts(machine).contains("by Carla"), "fresh: \(isFresh)")
+        #expect(try texts(machine).isDisjoint(with: ["visit", "by Ben"]), "fresh: \(isFresh)")
+        #expect(try machine.emma.holdsEntries)
+      }
+    }
+    try desk.vault.beginEpoch(of: desk.emma, without: [ben.vault.person])
+    try syncTwice(family)
+    for machine in family.devices {
+      #expect(try texts(machine).contains("by Carla"))
+      #expect(try !machine.emma.holdsEntries)
+    }
+  }
+
+  /// What lets go of what an editor wrote over another one's head that has not come.
+  enum Release: CaseIterable { case itsHead, anOwnersWord, itsPersonIsOut }
+
+  /// Ben has honestly gone on from what Carla wrote, and the laptop has no head of hers.
+  @Test(arguments: Release.allCases)
+  func whatWasWrittenOverAnotherEditorsHeadThatHasNotComeWaits(until release: Release) throws {
+    let family = try Family()
+    let (desk, laptop, second) = (family[0], family[1], MemoryStore())
+    let note = try desk.write("Visit", "visit")
+    let ben = try invite(family)
+    let carla = try letIn("Carla", by: desk)
+    for adult in [carla, ben] { try adult.sync(remote) }
+    try family.meet(at: remote)
+    try edit(note, "by Carla", by: carla)
+    try carla.sync(second, as: "second")
+    try ben.sync(second, as: "second")
+    try edit(note, "by Ben", by: ben)
+    let device = carla.vault.device
+    let head = try BlobPath(VaultPath.head(laptop.emma.id, device).string)
+    try ben.sync(remote)
+    if remote.blobs[head] != nil { try remote.remove(head) }
+    try laptop.sync(remote)
+    #expect(try laptop.emma.knownCounters[device] == nil)
+    #expect(try texts(laptop).contains("visit"))
+    #expect(try texts(laptop).isDisjoint(with: ["by Carla", "by Ben"]))
+    #expect(try laptop.emma.holdsEntries)
+
+    switch release {
+    case .itsHead: try carla.sync(remote)
+    case .anOwnersWord:
+      try desk.sync(second, as: "second")
+      try desk.write("Later", "later")
+      try desk.sync(remote)
+      if remote.blobs[head] != nil { try remote.remove(head) }
+    case .itsPersonIsOut:
+      try desk.sync(remote)
+      try desk.vault.beginEpoch(of: desk.emma, without: [carla.vault.person])
+      try desk.sync(remote)
+    }
+    for _ in 0..<2 { try laptop.sync(remote) }
+    for isFresh in [false, true] {
+      if isFresh { try laptop.reopen() }
+      #expect(try texts(laptop).contains("by Ben"), "fresh: \(isFresh)")
+      #expect(try texts(laptop).isDisjoint(with: ["visit", "by Carla"]), "fresh: \(isFresh)")
+      #expect(try !laptop.emma.holdsEntries)
+    }
+  }
+
+  private func syncTwice(_ family: Family) throws {
+    for _ in 0..<2 { for machine in family.devices { try machine.sync(remote) } }
+  }
+
+  private func edit(_ note: RecordID, _ text: String, by adult: SyncingAdult) throws {
+    var edit = RecordEdit(record: note)
+    edit.items[.record] = .note(text)
+    let commit = try #require(adult.emma).commit([edit])
+    if let failure = commit.failures.values.first { throw failure }
   }
 
   /// Ben's client is changed so that it writes what he likes: a revision of the note that has seen more of somebody's device than

@@ -113,7 +113,8 @@ extension CommitWriter {
       note(Head.Cover(device: head.device, counter: head.counter, headHash: head.hash))
     }
     for head in late + (heads.loaded[context.device.id].map { [$0] } ?? []) {
-      for told in head.head.takenOver where witnesses.believes(head.device, of: told.device) {
+      for told in head.head.takenOver
+      where witnesses.believes(head.device, ofLineOf: told.device) {
         note(told)
       }
     }

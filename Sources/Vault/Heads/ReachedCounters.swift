@@ -16,16 +16,11 @@ struct ReachedCounters: Sendable {
   /// Devices of which nothing newer may ever come here, since what they wrote was taken over elsewhere.
   private let takenOver: Set<DeviceID>
   private let witnesses: Witnesses
-  /// Owners' devices, those too that wait for a closing: of these nobody is believed but owners' devices, and this one. Looked up
-  /// once: heads name very many.
-  private let ownersDevices: Set<DeviceID>
-  private let believed: Set<DeviceID>
+  private let word: CounterWitnesses
 
   init(_ heads: HeadsState, by witnesses: Witnesses) {
     self.witnesses = witnesses
-    let owners = witnesses.ownersDevices
-    ownersDevices = owners.union(witnesses.ownersDevicesToCome)
-    believed = owners.union([witnesses.own])
+    word = CounterWitnesses(witnesses)
     takenOver = Set(heads.takenOver.keys).subtracting(heads.loaded.keys)
     let own = witnesses.own
     known[own] = max(heads.counterFloor, heads.lines.before[own]?.counter ?? 0)
@@ -38,14 +33,14 @@ struct ReachedCounters: Sendable {
   /// Takes in a head that counts.
   mutating func add(_ head: LoadedHead) {
     known[head.device] = max(known[head.device] ?? 0, head.counter)
-    for cover in head.head.basis where believes(head.device, of: cover.device) {
+    for cover in head.head.basis where word.believes(head.device, of: cover.device) {
       tell(cover.device, cover.counter)
     }
     for cover in head.head.cover + head.head.takenOver
     where takenOver.contains(cover.device) && witnesses.proves(head.device, of: cover.device) {
       proven[cover.device] = max(proven[cover.device] ?? 0, cover.counter)
     }
-    for reached in head.head.reached where believes(head.device, of: reached.device) {
+    for reached in head.head.reached where word.believes(head.device, of: reached.device) {
       tell(reached.device, reached.counter)
     }
     // All that lines have in common was written.
@@ -63,12 +58,6 @@ struct ReachedCounters: Sendable {
   private mutating func share(_ device: DeviceID, _ above: UInt64) {
     tell(device, above)
     branches[device] = max(branches[device] ?? 0, above)
-  }
-
-  /// Whoever takes an editor's word for how far an owner's device has come takes what the editor makes up for newer than what
-  /// the owner writes.
-  private func believes(_ witness: DeviceID, of device: DeviceID) -> Bool {
-    !ownersDevices.contains(device) || believed.contains(witness)
   }
 
   private mutating func tell(_ device: DeviceID, _ counter: UInt64) {

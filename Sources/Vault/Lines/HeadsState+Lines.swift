@@ -80,7 +80,7 @@ extension HeadsState {
     _ device: DeviceID, by witnesses: Witnesses
   ) -> FollowedLine? {
     if let known = knownLine(device, by: witnesses) { return known }
-    let believed = loaded.values.filter { witnesses.believes($0.device, of: device) }
+    let believed = loaded.values.filter { witnesses.believes($0.device, ofLineOf: device) }
     let heard = marksBehind(believed, of: device).filter {
       retelling(of: device, $0, by: witnesses) == nil
     }
@@ -106,10 +106,11 @@ extension HeadsState {
   func newestBehind(
     by witnesses: Witnesses, and taken: [LoadedHead] = []
   ) -> [DeviceID: Head.Cover] {
+    let word = CounterWitnesses(witnesses)
     var newest: [DeviceID: Head.Cover] = [:]
     for other in loaded.values.filter({ $0.late == nil }) + taken {
       for cover in other.head.basis where cover.device != other.device {
-        guard witnesses.believes(other.device, of: cover.device),
+        guard word.believes(other.device, of: cover.device),
           newest[cover.device]?.counter ?? 0 < cover.counter,
           retelling(of: cover.device, cover.mark, by: witnesses) == nil
         else { continue }

@@ -50,7 +50,7 @@ extension Member {
     let others = heads.followersOfAnother(
       than: line, of: head.device, by: witnesses)
     if others.isEmpty { return .nobody }
-    return others.contains { witnesses.believes($0, of: head.device) } ? .strong : .weak
+    return others.contains { witnesses.believes($0, ofLineOf: head.device) } ? .strong : .weak
   }
 
   /// - Throws: `branched` for a head whose device another one that is followed knows by a head of another line. Where that

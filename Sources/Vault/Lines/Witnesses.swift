@@ -8,9 +8,10 @@ struct Witnesses: Sendable {
   let people: People
   let links: MemberLinks
 
-  /// Whether what a device's head says of another device's heads is believed before those have come: an editor could name
-  /// heads of an owner's that never were, and keep the owner's own from everybody else.
-  func believes(_ witness: DeviceID, of device: DeviceID) -> Bool {
+  /// Whether another line of a device that its head names is followed before that device's own head has come: an editor could
+  /// name heads of an owner's that never were, and keep the owner's own from everybody else. How far the device has come is
+  /// for `CounterWitnesses` to say.
+  func believes(_ witness: DeviceID, ofLineOf device: DeviceID) -> Bool {
     witness == own || !isOwners(device) || isOwners(witness)
   }
 
@@ -40,9 +41,10 @@ struct Witnesses: Sendable {
     Set(people.persons.values.filter(isOwner).flatMap(\.devices.keys))
   }
 
-  /// Owners' devices that wait for a closing, and may count when it comes.
-  var ownersDevicesToCome: Set<DeviceID> {
-    Set(people.persons.values.filter(isOwner).flatMap(\.waiting.keys))
+  /// The devices of people who may write the member, those too that wait for a closing, and may count when it comes.
+  fileprivate var writersDevices: Set<DeviceID> {
+    let writers = people.persons.values.filter { links.role(of: $0.id, now: 0)?.mayWrite ?? false }
+    return Set(writers.flatMap { Array($0.devices.keys) + Array($0.waiting.keys) })
   }
 
   private func isOwners(_ device: DeviceID) -> Bool {
@@ -69,6 +71,28 @@ struct Witnesses: Sendable {
     people.persons.values.first {
       $0.anyCertificate(of: one) != nil && $0.anyCertificate(of: other) != nil
     }
+  }
+}
+
+/// Whose word counts of how far other devices have come of which no head is here: of people who may write only owners' devices,
+/// the same person's, and this one. Whoever took an editor's word would take what the editor makes up for newer than all that
+/// somebody else is yet to write. Docs/Format.md, "Counters".
+///
+/// Looked up once: heads name very many devices.
+struct CounterWitnesses: Sendable {
+  private let witnesses: Witnesses
+  private let writersDevices: Set<DeviceID>
+  private let strong: Set<DeviceID>
+
+  init(_ witnesses: Witnesses) {
+    self.witnesses = witnesses
+    writersDevices = witnesses.writersDevices
+    strong = witnesses.ownersDevices.union([witnesses.own])
+  }
+
+  func believes(_ witness: DeviceID, of device: DeviceID) -> Bool {
+    !writersDevices.contains(device) || strong.contains(witness)
+      || witnesses.areOfOnePerson(witness, device)
   }
 }
 
