@@ -387,6 +387,34 @@ import VaultTrust
     }
   }
 
+  /// What a device has said of lines that is left out since is in no head yet when all heads are read anew.
+  @Test(arguments: [false, true])
+  func whatIsToBeToldOfLinesStaysWhileAllIsReadAnew(changesKeys: Bool) throws {
+    let family = try Family(count: 3)
+    let (desk, laptop) = (family[0], family[1])
+    try desk.write("First", "first")
+    try meet(family.devices, at: remote)
+    let (own, taker) = (laptop.vault.device, family[2].vault.device)
+    let mark = HeadMark(counter: 1 << 20, hash: .zero)
+    let line = Head.Retold(device: own, above: 1 << 10, by: taker, marks: [mark])
+    try desk.emma.heads.withLock { heads in
+      heads.lines.retold = [line]
+      heads.isToBeRead = true
+    }
+    _ = try desk.emma.refresh()
+    #expect(try desk.emma.heads.withLock { $0.lines.retold } == [line])
+    #expect(try desk.emma.heads.withLock { !$0.isToBeRead })
+    #expect(try desk.emma.hasLinesToTell)
+    if changesKeys {
+      try laptop.vault.beginEpoch(of: laptop.emma, without: [])
+      try laptop.sync(remote)
+      try desk.sync(remote)
+    }
+    try desk.write("Next", "next")
+    try expectTold([[own, taker]], by: desk)
+    #expect(try desk.emma.heads.withLock { $0.lines.retold.isEmpty })
+  }
+
   /// Several owners' devices say of one head that they have taken it over: all machines take it as that of the same one.
   @Test func ofSeveralWhoTookALineOverItIsOnesForEverybody() throws {
     let family = try Family(count: 6)

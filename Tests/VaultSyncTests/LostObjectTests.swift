@@ -101,6 +101,35 @@ import VaultObjects
     #expect(try family[1].sync(usb) { $0.looksEverywhere = true }.problems == [])
   }
 
+  /// Whoever put the member under new keys had not all of its history: what the remote has of that stands there under those of
+  /// before. What is current has been lost there all the same.
+  @Test func historyUnderKeysOfBeforeIsNotCalledLost() throws {
+    let desk = family[0]
+    func path(of digest: ContentDigest) throws -> BlobPath {
+      try BlobPath(desk.emma.objects.vaultPath(of: digest).string)
+    }
+    let older = try #require(desk.emma.entry(record)).revision
+    try desk.edit(record, "v2")
+    try desk.sync(usb)
+    let before = try path(of: older)
+    let bytes = try #require(usb.blobs[before])
+    try desk.vault.beginEpoch(of: desk.emma, without: [])
+    try desk.sync(usb)
+    let now = try path(of: older)
+    #expect(now != before)
+    try #require(usb.blobs[now] != nil)
+    try usb.remove(now)
+    try usb.put(before, bytes, .always)
+
+    let report = try desk.sync(usb) { $0.looksEverywhere = true }
+    #expect(report.problems.map(\.kind) == [.missingThere])
+    #expect(report.problems.map(\.severity) == [.note])
+    #expect(usb.blobs[now] != nil)
+    try usb.remove(path(of: #require(desk.emma.entry(record)).revision))
+    let loss = try desk.sync(usb) { $0.looksEverywhere = true }
+    #expect(loss.problems.map(\.severity) == [.warning])
+  }
+
   @Test func aPullGoesOnWithWhatAnotherRemoteHas() throws {
     let other = MemoryStore()
     try family[0].sync(other, as: "other")
