@@ -159,6 +159,11 @@ struct Access {
       for (id, certificate) in person.certificates {
         let device = try PublicPerson.device(of: certificate)
         devices.persons[device] = person.id
+        if try certificate.bytes(8).isEmpty,
+          let approver = try person.certificates[certificate.bytes(6)]
+        {
+          devices.before[device] = try PublicPerson.device(of: approver)
+        }
         if judge.couldWrite(person.id) { devices.writers.insert(device) }
         if let role = role(of: person.id), role != .viewer { devices.current.insert(device) }
         guard person.counting.contains(id) else { continue }

@@ -25,13 +25,13 @@ struct Counters {
       }
       for branch in try head.body.messages(8) {
         let device = try branch.bytes(1)
-        guard devices.areOfOnePerson(device, head.device) else { continue }
+        guard devices.hasBecome(head.device, from: device) else { continue }
         shared[device] = max(shared[device, default: 0], try branch.number(2))
       }
       guard devices.owners.contains(head.device) else { continue }
       for line in try head.body.messages(17) {
         let (device, taker) = (try line.bytes(1), try line.bytes(3))
-        guard device != taker, devices.areOfOnePerson(device, taker) else { continue }
+        guard devices.hasBecome(taker, from: device) else { continue }
         shared[device] = max(shared[device, default: 0], try line.number(2))
       }
     }
@@ -63,9 +63,19 @@ struct CertifiedDevices {
   var owners: Set<[UInt8]> = []
   /// Who has certified each, whether it counts or not.
   var persons: [[UInt8]: [UInt8]] = [:]
+  /// Which device each was before, if its machine was another one.
+  var before: [[UInt8]: [UInt8]] = [:]
 
   func areOfOnePerson(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     persons[one].map { $0 == persons[other] } ?? false
+  }
+
+  func hasBecome(_ new: [UInt8], from old: [UInt8]) -> Bool {
+    var (device, steps) = (before[new], 0)
+    while let earlier = device, earlier != old, steps < before.count {
+      (device, steps) = (before[earlier], steps + 1)
+    }
+    return device == old
   }
 }
 

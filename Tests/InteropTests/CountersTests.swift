@@ -52,7 +52,9 @@ import Testing
         current: [desk, tablet, gone, former, bens, bensPhone, carlas],
         owners: [desk, tablet, gone],
         persons: owners.merging(
-          [bens: ben, bensPhone: ben, carlas: carla, out: dora, stranger: Self.id(13)]) { $1 }))
+          [bens: ben, bensPhone: ben, carlas: carla, out: dora, stranger: Self.id(13)]) { $1 },
+        // The desk's machine was the tablet, and that was the one which is gone; the former one was that, too.
+        before: [desk: tablet, tablet: gone, former: gone, bens: bensPhone]))
   }
 
   @Test func aDeviceHasReachedWhatItsHeadHas() throws {
@@ -99,6 +101,10 @@ import Testing
     #expect(!counters.holdUp([gone: 5, tablet: 6]))
     #expect(counters.holdUp([gone: 6]))
     #expect(counters.holdUp([tablet: 7]))
+    // The tablet was never the desk.
+    let byTablet = try self.counters(
+      head(of: tablet, 7, saying: [(8, desk, 90)]), head(of: desk, 4))
+    #expect(byTablet.holdUp([desk: 5]))
   }
 
   @Test func nobodyTakesOverWhatSomebodyElseHasWritten() throws {
@@ -115,12 +121,12 @@ import Testing
     let counters = try counters(
       head(
         of: desk, 7,
-        retelling: [(gone, 5, by: former), (tablet, 6, by: gone), (bens, 90, by: desk)]),
+        retelling: [(gone, 5, by: former), (tablet, 6, by: desk), (bens, 90, by: desk)]),
       head(of: tablet, 4), head(of: bens, 3))
     #expect(!counters.holdUp([gone: 5, tablet: 6, bens: 3]))
     #expect(counters.holdUp([gone: 6]))
     #expect(counters.holdUp([tablet: 7]))
-    // Whose line it is only devices of that person have taken over.
+    // Only who was that device before has taken over its line.
     #expect(counters.holdUp([bens: 4]))
     let byBen = try self.counters(head(of: bens, 7, retelling: [(gone, 5, by: former)]))
     #expect(byBen.holdUp([gone: 1]))

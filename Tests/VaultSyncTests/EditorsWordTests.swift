@@ -238,8 +238,8 @@ import VaultTrust
 
   // MARK: Another editor's counters
 
-  /// Carla may write, and has not yet. Ben says that he has seen very much of her device: nobody takes his word for it, nor passes it
-  /// on, and what she writes then is shown by everybody. What he wrote is told until he is out.
+  /// Carla may write, and has not yet. Ben says that he has seen very much of her device: nobody takes his word for it, nor
+  /// passes it on, and what she writes then is shown by everybody. What he wrote is told until he is out.
   @Test(arguments: Claim.allCases)
   func aMadeUpCounterOfAnotherEditorsDeviceHidesNothing(claim: Claim) throws {
     let family = try Family()

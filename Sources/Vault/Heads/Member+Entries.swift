@@ -178,7 +178,7 @@ struct TakenLine: Sendable {
   fileprivate static func all(
     of head: Head, _ device: DeviceID, by witnesses: Witnesses
   ) -> [TakenLine] {
-    head.branches.filter { witnesses.wereOfOnePerson($0.device, device) }
+    head.branches.filter { witnesses.hasBecome(device, from: $0.device) }
       .map { TakenLine(device: $0.device, above: $0.above, other: device) }
       + head.retold.filter { witnesses.believes(device, of: $0) }
       .map { TakenLine(device: $0.device, above: $0.above, other: $0.by) }

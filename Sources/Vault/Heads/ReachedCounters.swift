@@ -45,7 +45,7 @@ struct ReachedCounters: Sendable {
     }
     // All that lines have in common was written.
     for branch in head.head.branches
-    where witnesses.wereOfOnePerson(branch.device, head.device) {
+    where witnesses.hasBecome(head.device, from: branch.device) {
       share(branch.device, branch.above)
     }
     for line in head.head.retold where witnesses.believes(head.device, of: line) {

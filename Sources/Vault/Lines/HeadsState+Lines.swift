@@ -169,7 +169,7 @@ extension HeadsState {
   }
 
   /// The device that a head counts as written by, since it is of a line that this one has taken over from the one that
-  /// its machine was; nil for none. Nobody takes over what other persons wrote. Of several such devices it is the one with the
+  /// its machine was; nil for none. Nobody takes over what other machines wrote. Of several such devices it is the one with the
   /// smallest id, so that all machines say the same.
   func retelling(
     of device: DeviceID, _ mark: HeadMark, by witnesses: Witnesses
@@ -182,8 +182,9 @@ extension HeadsState {
     for (other, head) in loaded {
       for branch in head.head.branches where branch.device == device && mark.counter > branch.above
       {
-        guard lines[other].contains(mark), witnesses.areOfOnePerson(device, other) else { continue }
-        consider(other, branch.above)
+        if lines[other].contains(mark), witnesses.hasBecome(other, from: device) {
+          consider(other, branch.above)
+        }
       }
     }
     if first != nil { return first }
@@ -203,7 +204,7 @@ extension HeadsState {
 
   /// The lines that were taken over, as a head says that is followed here, as far as it is believed.
   func linesTold(by head: LoadedHead, believedBy witnesses: Witnesses) -> [Head.Retold] {
-    head.head.branches.filter { witnesses.areOfOnePerson($0.device, head.device) }
+    head.head.branches.filter { witnesses.hasBecome(head.device, from: $0.device) }
       .map { line($0, by: head.device, atMost: .max) }
       + head.head.retold.filter { witnesses.believes(head.device, of: $0) }
   }
@@ -243,7 +244,7 @@ extension HeadsState {
     var known: Set<[DeviceID]> = []
     var (owners, others): ([Head.Retold], [Head.Retold]) = ([], [])
     var counts: [PersonID: Int] = [:]
-    for line in lines where !line.marks.isEmpty && line.by != line.device {
+    for line in lines where !line.marks.isEmpty && witnesses.hasBecome(line.by, from: line.device) {
       guard let person = witnesses.person(of: line.by, and: line.device),
         known.insert([line.device, line.by]).inserted
       else { continue }

@@ -162,7 +162,7 @@ extension Member {
     let witnesses = self.witnesses
     if head.branches.contains(where: { $0.device == other && followed.mark.counter > $0.above }),
       heads.lines.lineage(of: head, device).contains(followed.mark),
-      witnesses.areOfOnePerson(device, other)
+      witnesses.hasBecome(device, from: other)
     {
       return true
     }

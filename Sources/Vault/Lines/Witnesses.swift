@@ -1,4 +1,5 @@
 import VaultModel
+import VaultTrust
 
 /// Whose word counts, where heads say something of other devices: nobody but their writer has signed that. Docs/Format.md,
 /// "Lines".
@@ -21,11 +22,10 @@ struct Witnesses: Sendable {
     witness == own || isOwners(witness) || areOfOnePerson(witness, device)
   }
 
-  /// Whether a device is believed where its head says that another device has taken over a line, both of one person, who may
-  /// have left them out since: an owner's is, and this one. An editor could have what somebody else wrote passed over.
+  /// Whether a device is believed where its head says that another device has taken over a line, which has been that one before:
+  /// an owner's is, and this one. An editor could have what somebody else wrote passed over.
   func believes(_ witness: DeviceID, of line: Head.Retold) -> Bool {
-    line.by != line.device && (witness == own || isOwners(witness))
-      && wereOfOnePerson(line.by, line.device)
+    (witness == own || isOwners(witness)) && hasBecome(line.by, from: line.device)
   }
 
   /// Whether the device's head says of a line whose it is, and is believed.
@@ -61,9 +61,21 @@ struct Witnesses: Sendable {
     }
   }
 
-  /// The same of devices that their person may have left out since.
-  func wereOfOnePerson(_ one: DeviceID, _ other: DeviceID) -> Bool {
-    person(of: one, and: other) != nil
+  /// Whether a machine goes on as one device that was another one before, in one step or several; their person may have left them
+  /// out since. The device that it was has approved its certificate, as nobody else can: so whoever has stolen one of a person's
+  /// machines takes over no line of the others. What approves another machine's carries an `approval`.
+  func hasBecome(_ new: DeviceID, from old: DeviceID) -> Bool {
+    guard let person = person(of: new, and: old) else { return false }
+    var (device, seen) = (new, Set<DeviceID>())
+    while seen.insert(device).inserted {
+      guard let certificate = person.anyCertificate(of: device)?.certificate,
+        certificate.approval.isEmpty, let approver = certificate.approver,
+        let before = people.trust.statements.certificates[approver]?.device
+      else { return false }
+      if before == old { return true }
+      device = before
+    }
+    return false
   }
 
   /// Who has certified both devices, and may have left them out since.
