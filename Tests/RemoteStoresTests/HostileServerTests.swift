@@ -242,6 +242,40 @@ struct HostileServerTests {
     }
   }
 
+  /// There is nothing to be counted, and no page says the same as the one before.
+  @Test func endsAListingThatGoesOnAndNamesNothing() throws {
+    let server = CannedServer { _, number in
+      .bytes(
+        Self.reply(
+          "200 OK",
+          "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>\(number % 2)"
+            + "</NextContinuationToken></ListBucketResult>"))
+    }
+    let store = try s3(server)
+    guard case .unexpectedReply = error({ _ = try store.list(.root) }) else {
+      Issue.record("the listing did not end")
+      return
+    }
+    guard case .unexpectedReply = error({ try store.walk(under: .root) { _, _ in .goOn } }) else {
+      Issue.record("the walk did not end")
+      return
+    }
+    #expect(server.requests.count == 200)
+  }
+
+  /// As where much was removed a short while ago.
+  @Test func goesOnAfterPagesWithNothingOnThem() throws {
+    let server = CannedServer { _, number in
+      let next =
+        "<IsTruncated>true</IsTruncated><NextContinuationToken>\(number)</NextContinuationToken>"
+      let blob = "<Contents><Key>a</Key><Size>1</Size></Contents>"
+      return .bytes(
+        Self.reply(
+          "200 OK", "<ListBucketResult>\(number < 20 ? next : blob)</ListBucketResult>"))
+    }
+    #expect(try s3(server).list(.root).map(\.name) == ["a"])
+  }
+
   @Test func reportsKeysThatLeadElsewhere() throws {
     let keys = [
       "p/ok", "p/../up", "p//x", "other/file", "p/a/../../b", "/etc/passwd", "p/%2E%2E/y",

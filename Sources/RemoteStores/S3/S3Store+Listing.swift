@@ -46,7 +46,24 @@ extension S3Store {
     var next: String?
   }
 
+  /// So many pages with nothing on them may come one after the other, as where much was removed.
+  private static let emptyPageLimit = 100
+
+  /// The next page that has anything on it, or the last one.
   private func listing(
+    of folder: BlobPath, delimiter: String?, after token: String?
+  ) throws(BlobStoreError) -> Listing {
+    var token = token
+    for _ in 0..<Self.emptyPageLimit {
+      let page = try onePage(of: folder, delimiter: delimiter, after: token)
+      guard page.blobs.isEmpty, page.folders.isEmpty, let next = page.next else { return page }
+      token = next
+    }
+    throw .unexpectedReply(
+      path: folder.string, status: 0, text: "a listing that goes on and names nothing")
+  }
+
+  private func onePage(
     of folder: BlobPath, delimiter: String?, after token: String?
   ) throws(BlobStoreError) -> Listing {
     let key = key(folder)
