@@ -65,7 +65,7 @@ import VaultObjects
   }
 
   /// The laptop has its chunks from these; nil: one that cannot be reached.
-  private func connect(_ remotes: [String: MemoryStore?]) {
+  private func connect(_ remotes: [String: (any BlobStore)?], lifetime: Duration = .zero) {
     let places = remotes.keys.sorted().compactMap { text -> RemoteFiles.Place? in
       let store = remotes[text] ?? nil
       return RemoteName(text).map { name in
@@ -76,7 +76,7 @@ import VaultObjects
       }
     }
     laptop.vault.lazyChunks?.setSource(
-      RemoteChunks(RemoteFiles(places), state: laptop.vault.state))
+      RemoteChunks(RemoteFiles(places, lifetime: lifetime), state: laptop.vault.state))
   }
 
   /// The remote is compared whole with what the laptop has.
@@ -141,6 +141,50 @@ import VaultObjects
     } catch {
       guard case .away = error else { throw error }
     }
+  }
+
+  /// Nor what the remote shows besides, for each of thousands and each of the names that it may have had.
+  @Test func whatIsGoneIsNotAskedForAgainAndAgain() throws {
+    try compare()
+    let store = CountingStore(usb)
+    connect(["usb": store], lifetime: .seconds(3_600))
+    let emma = try laptop.emma
+    let gone = emma.neededObjects().filter { $0.kind == .chunk && $0.isOnlyInHistory }
+    #expect(gone.count == chunks.old.count)
+    var counts: [Int] = []
+    for _ in 0..<3 {
+      for chunk in gone {
+        do throws(VaultError) {
+          try emma.objects.fetchIfAway(chunk.digest)
+          Issue.record("it came")
+        } catch {
+          guard case .gone = error else { throw error }
+        }
+      }
+      counts.append(store.traffic.requestCount)
+    }
+    // Each once, the folder that it would be in, and the heads.
+    #expect(counts[0] <= 2 * gone.count + 1)
+    #expect(counts == [counts[0], counts[0], counts[0]])
+  }
+
+  /// One that does not answer keeps each of them waiting only once.
+  @Test func whoDoesNotAnswerIsNotAskedForEach() throws {
+    try compare()
+    let store = UnreliableStore(usb, seed: 0)
+    store.breakOff(after: 0)
+    let asked = CountingStore(store)
+    connect(["usb": asked], lifetime: .seconds(3_600))
+    let emma = try laptop.emma
+    for chunk in emma.neededObjects().filter({ $0.kind == .chunk }) {
+      do throws(VaultError) {
+        try emma.objects.fetchIfAway(chunk.digest)
+        Issue.record("it came")
+      } catch {
+        guard case .away = error else { throw error }
+      }
+    }
+    #expect(asked.traffic.requestCount == 1)
   }
 
   /// A remote that has lost it, or hides it, takes nothing away: the record is named.

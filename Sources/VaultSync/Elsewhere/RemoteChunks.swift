@@ -1,5 +1,6 @@
 import BlobStore
 import MachineState
+import Threads
 import Vault
 import VaultErrors
 import VaultModel
@@ -9,6 +10,8 @@ import VaultObjects
 package final class RemoteChunks: ChunkSource {
   private let files: RemoteFiles
   private let state: StateFolder
+  /// When nothing was last in doubt, for each member.
+  private let settled = Guarded<[MemberID: ContinuousClock.Instant]>([:])
 
   package init(_ files: RemoteFiles, state: StateFolder) {
     (self.files, self.state) = (files, state)
@@ -29,8 +32,10 @@ package final class RemoteChunks: ChunkSource {
   /// A remote that has been emptied or put back, where something is on its way, or that was not compared with what is here since
   /// it lost something, cannot say that a thing is gone.
   private func doubt(of member: MemberID) -> String? {
+    let now = ContinuousClock.now
+    if let since = settled.withLock({ $0[member] }), files.isFresh(since) { return nil }
     let folder = BlobPath("members/\(member.hex)/heads")
-    return files.firstDoubt { (name, store) throws(BlobStoreError) in
+    let found = files.firstDoubt { (name, store) throws(BlobStoreError) in
       let heads = try store.list(folder)
       do throws(SyncError) {
         let memory = try RemoteStateFile(state: state, remote: name).load()
@@ -41,6 +46,8 @@ package final class RemoteChunks: ChunkSource {
       return
         "it does not have it, and may have changed since the last sync; to see: kinvault sync --full"
     }
+    if found == nil { settled.withLock { $0[member] = now } }
+    return found
   }
 
   package func holds(

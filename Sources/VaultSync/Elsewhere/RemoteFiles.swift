@@ -3,6 +3,9 @@ import MachineState
 import Threads
 
 /// Files of the vault from the first of several remotes that has them. A remote is opened when it is first asked.
+///
+/// For a short while it is remembered which remote did not answer, and what a folder has in which a file was missed: a vault may
+/// lack thousands of files that nobody has any more, and each would be asked for by several names.
 package final class RemoteFiles: ObjectSource {
   /// A remote, and how it is opened.
   package struct Place: Sendable {
@@ -24,10 +27,24 @@ package final class RemoteFiles: ObjectSource {
     var isNowhere: Bool
   }
 
-  private let places: [Place]
-  private let stores = Guarded<[RemoteName: any BlobStore]>([:])
+  /// What a remote has said, and when.
+  private struct Known {
+    var store: (any BlobStore)?
+    /// Why it does not answer.
+    var silence: (error: BlobStoreError, since: ContinuousClock.Instant)?
+    /// The names in folders in which something was missed.
+    var folders: [BlobPath: (names: Set<String>, since: ContinuousClock.Instant)] = [:]
+  }
 
-  package init(_ places: [Place]) { self.places = places }
+  private let places: [Place]
+  private let lifetime: Duration
+  private let known = Guarded<[RemoteName: Known]>([:])
+
+  /// - Parameter lifetime: How long what a remote has said, or that it did not answer, stands for what it would say now: while
+  ///   many files are asked for in a row.
+  package init(_ places: [Place], lifetime: Duration = .seconds(10)) {
+    (self.places, self.lifetime) = (places, lifetime)
+  }
 
   func fetch(_ path: BlobPath, limit: Int) throws(Unavailable) -> [UInt8] {
     var failure = Unavailable(reason: "there is no remote", isNowhere: !places.isEmpty)
@@ -37,13 +54,67 @@ package final class RemoteFiles: ObjectSource {
         failure = Unavailable(reason: "\(place.name): \(error.message)", isNowhere: false)
         continue
       }
-      do { return try store.read(path, limit: limit) } catch {
+      do { return try read(path, limit: limit, from: store, place.name) } catch {
         failure.reason = "\(place.name): \(error.message)"
         if case .notFound = error { continue }
         failure.isNowhere = false
       }
     }
     throw failure
+  }
+
+  private func read(
+    _ path: BlobPath, limit: Int, from store: any BlobStore, _ name: RemoteName
+  ) throws(BlobStoreError) -> [UInt8] {
+    if isMissing(path, at: name) { throw .notFound(path: path.string) }
+    do { return try store.read(path, limit: limit) } catch {
+      if case .notFound = error { try list(path.parent ?? .root, of: store, at: name) }
+      note(error, of: name)
+      throw error
+    }
+  }
+
+  /// Whether a listing of a moment ago does not have the file.
+  private func isMissing(_ path: BlobPath, at name: RemoteName) -> Bool {
+    known.withLock { known in
+      guard let folder = path.parent, let listed = known[name]?.folders[folder],
+        isFresh(listed.since)
+      else { return false }
+      return !listed.names.contains(path.name)
+    }
+  }
+
+  /// - Throws: Why the folder cannot be listed: then it is not said either that the file is not there.
+  private func list(
+    _ folder: BlobPath, of store: any BlobStore, at name: RemoteName
+  ) throws(BlobStoreError) {
+    let since = ContinuousClock.now
+    do {
+      let names = Set(try store.list(folder).map(\.name))
+      known.withLock { $0[name, default: Known()].folders[folder] = (names, since) }
+    } catch {
+      note(error, of: name)
+      throw error
+    }
+  }
+
+  /// What concerns one file says nothing of the remote.
+  private func note(_ error: BlobStoreError, of name: RemoteName) {
+    if !error.concernsOneFile { noteSilence(error, of: name) }
+  }
+
+  private func noteSilence(_ error: BlobStoreError, of name: RemoteName) {
+    let now = ContinuousClock.now
+    known.withLock { known in
+      // What is only told again is no news.
+      if let silence = known[name]?.silence, isFresh(silence.since) { return }
+      known[name, default: Known()].silence = (error, now)
+    }
+  }
+
+  /// Whether what was said then still stands for what would be said now.
+  func isFresh(_ since: ContinuousClock.Instant) -> Bool {
+    ContinuousClock.now - since < lifetime
   }
 
   package func read(_ path: BlobPath, limit: Int) -> [UInt8]? {
@@ -60,7 +131,7 @@ package final class RemoteFiles: ObjectSource {
         if try store(of: place).size(of: path) == byteCount { return true }
       } catch {
         // Who cannot be asked has nothing surely.
-        continue
+        note(error, of: place.name)
       }
     }
     return false
@@ -75,19 +146,28 @@ package final class RemoteFiles: ObjectSource {
       do {
         if let found = try doubt(place.name, store(of: place)) { return "\(place.name): \(found)" }
       } catch {
+        note(error, of: place.name)
         return "\(place.name): \(error.message)"
       }
     }
     return nil
   }
 
+  /// - Throws: Why it does not open, or did not answer a moment ago.
   private func store(of place: Place) throws(BlobStoreError) -> any BlobStore {
-    if let open = stores.withLock({ $0[place.name] }) { return open }
-    let opened = try place.open()
-    return stores.withLock { stores in
-      if let other = stores[place.name] { return other }
-      stores[place.name] = opened
-      return opened
+    let found = known.withLock { $0[place.name] }
+    if let silence = found?.silence, isFresh(silence.since) { throw silence.error }
+    if let open = found?.store { return open }
+    do {
+      let opened = try place.open()
+      return known.withLock { known in
+        if let other = known[place.name]?.store { return other }
+        known[place.name, default: Known()].store = opened
+        return opened
+      }
+    } catch {
+      noteSilence(error, of: place.name)
+      throw error
     }
   }
 }
