@@ -431,6 +431,76 @@ import VaultObjects
     ) throws(VaultError) -> Bool { false }
   }
 
+  /// The second device is lazy, and has put on another remote all but what only an older version needs, which it has left on
+  /// the first one.
+  private func withoutOlderChunks() throws -> (nas: MemoryStore, old: [BlobPath: [UInt8]]) {
+    let (desk, laptop) = (family[0], family[1])
+    let old = usb.blobs.filter { $0.value.count > 1 << 19 }
+    #expect(old.count == 3)
+    var edit = RecordEdit(record: record)
+    edit.items[try #require(FileName("scan"))] =
+      try .photo("scan", byteCount: 3 << 20, seed: 4, in: desk.emma)
+    try desk.commit(edit)
+    try desk.sync(usb)
+    try StateFolder(store: laptop.stateStore).storeLazySettings(LazySettings())
+    try laptop.reopen()
+    try laptop.sync(usb)
+    laptop.vault.lazyChunks?.setSource(Chunks(store: usb))
+    _ = try laptop.vault.fetch(record, of: laptop.emma)
+    laptop.vault.lazyChunks?.setSource(nil)
+    let nas = MemoryStore()
+    let report = try laptop.sync(nas, as: "nas")
+    #expect(report.problems.contains { $0.kind == .waiting })
+    #expect(old.keys.allSatisfy { nas.blobs[$0] == nil })
+    return (nas, old)
+  }
+
+  private func expectNoLossTold(_ report: SyncReport) throws {
+    #expect(report.problems.map(\.kind) == [.missingThere])
+    #expect(report.problems.map(\.severity) == [.note])
+    let file = RemoteStateFile(
+      state: family[1].vault.state, remote: try #require(RemoteName("nas")))
+    #expect(try file.load().lastLoss == nil)
+  }
+
+  /// What it could not have then goes from the one to the other with a comparison, and takes no room here.
+  @Test func whatWasAwayForAnotherRemoteComesThereLater() throws {
+    let (nas, old) = try withoutOlderChunks()
+    var options = SyncOptions()
+    options.looksEverywhere = true
+    var sync = try RemoteSync(
+      vault: family[1].vault, remote: nas, name: #require(RemoteName("nas")), options: options)
+    // One of them is damaged there, and waits.
+    let elsewhere = MemoryStore()
+    let spoilt = try #require(old.keys.min { $0.string < $1.string })
+    for (path, bytes) in old {
+      try elsewhere.put(path, path == spoilt ? Array(bytes.dropLast()) : bytes)
+    }
+    sync.elsewhere = Copies(store: elsewhere)
+    _ = try sync.run()
+    for (path, bytes) in old { #expect(nas.blobs[path] == (path == spoilt ? nil : bytes)) }
+    sync.elsewhere = Copies(store: usb)
+    try expectNoLossTold(sync.run())
+    for (path, bytes) in old {
+      #expect(nas.blobs[path] == bytes)
+      #expect(family[1].store.blobs[path] == nil)
+    }
+    #expect(try family[1].sync(nas, as: "nas") { $0.looksEverywhere = true }.problems == [])
+  }
+
+  /// The same once it is here, as after a look at the older version: nobody is told that a disk has lost it.
+  @Test func whatWasAwayAndIsHereByNowIsNotCalledLost() throws {
+    let (nas, old) = try withoutOlderChunks()
+    let laptop = family[1]
+    laptop.vault.lazyChunks?.setSource(Chunks(store: usb))
+    let emma = try laptop.emma
+    for chunk in emma.neededObjects() where chunk.kind == .chunk {
+      try emma.objects.fetchIfAway(chunk.digest)
+    }
+    try expectNoLossTold(laptop.sync(nas, as: "nas") { $0.looksEverywhere = true })
+    for (path, bytes) in old { #expect(nas.blobs[path] == bytes) }
+  }
+
   /// Another machine's upload was cut there; here it is not, so that there is nothing to compare it with.
   @Test func aLazyVaultTakesNothingTornForAChunk() throws {
     try StateFolder(store: family[1].stateStore).storeLazySettings(LazySettings())

@@ -180,9 +180,10 @@ extension SyncProblem {
   static func putOlder(_ count: Int, of member: MemberID) -> SyncProblem {
     SyncProblem(
       .missingThere, .note, path: "members/\(member.hex)/objects",
-      "The remote had \(count == 1 ? "an object" : "\(count) objects") of older versions or older keys no more: another "
-        + "device has removed \(count == 1 ? "it" : "them"), or the remote has lost \(count == 1 ? "it" : "them"). This "
-        + "machine still keeps \(count == 1 ? "it" : "them"), and put \(count == 1 ? "it" : "them") there again."
+      "The remote lacked \(count == 1 ? "an object" : "\(count) objects") of older versions or older keys: another device has "
+        + "removed \(count == 1 ? "it" : "them"), the remote has lost \(count == 1 ? "it" : "them"), or "
+        + "\(count == 1 ? "it" : "they") could not be had when the rest was put there. \(count == 1 ? "It was" : "They were") "
+        + "put there now."
     )
   }
 

@@ -1,3 +1,4 @@
+import BlobStore
 import Vault
 import VaultErrors
 import VaultModel
@@ -65,7 +66,9 @@ struct LostObjects {
     if missing.isEmpty, !member.objects.isLazy { return }
     let names = Set(here.map(\.name))
     let needed = needed(names, there)
-    let gone = needed.filter { !names.contains($0.key) && there[$0.key] == nil }
+    let nowhere = needed.filter { !names.contains($0.key) && there[$0.key] == nil }
+    let given = try giveFromElsewhere(nowhere)
+    let gone = nowhere.filter { !given.contains($0.key) }
     noteGone(gone, names, there)
     let lost = missing.filter(wholeHistory(of: needed, without: gone, names, there).contains)
     let transfer = PushTransfer(
@@ -85,7 +88,47 @@ struct LostObjects {
     for error in damaged.all {
       session.note(SyncProblem(error, here: error.file ?? "members/\(member.id.hex)"))
     }
-    tell(ofSent: sent.all, names, there)
+    tell(ofSent: sent.all + given, names, there)
+  }
+
+  /// Puts there what is on another remote only, where a lazy vault has left it: it could not be had when the rest was put there.
+  /// It goes by way of memory, and takes no room here.
+  ///
+  /// - Parameter gone: What is neither here nor there.
+  /// - Returns: Those of it that are there now.
+  private func giveFromElsewhere(
+    _ gone: [ObjectName: NeededObject]
+  ) throws(SyncError) -> Set<ObjectName> {
+    guard member.objects.isLazy, let elsewhere = session.elsewhere, !session.options.isDryRun
+    else { return [] }
+    let (session, objects) = (session, member.objects)
+    let given = Gathered<ObjectName>()
+    let chunks = gone.filter { $0.value.kind == .chunk }.sorted { $0.key < $1.key }
+    try session.forEach(chunks) { (name, chunk) throws(SyncError) in
+      guard let (found, file) = Self.find(chunk.digest, of: objects, elsewhere) else { return }
+      try session.put(objects.vaultPath(of: found), file)
+      given.add(name)
+    }
+    return Set(given.all)
+  }
+
+  /// A chunk's file as another remote has it, under whichever of its names.
+  private static func find(
+    _ chunk: ContentDigest, of objects: ObjectStore, _ elsewhere: any ObjectSource
+  ) -> (name: ObjectName, file: [UInt8])? {
+    let limit = ObjectStore.fileSizeLimit(of: .chunk)
+    for name in objects.names(of: chunk) {
+      let path = BlobPath(objects.vaultPath(of: name).string)
+      guard let file = elsewhere.read(path, limit: limit) else { continue }
+      do {
+        _ = try objects.authenticate(name, kind: .chunk, file: file)
+        return (name, file)
+      } catch {
+        // It is damaged there, which a sync with that remote tells.
+        continue
+      }
+    }
+    return nil
   }
 
   /// Says which of these the remote has lost. Of a history that ends there before it does here, another device may as well
@@ -107,7 +150,12 @@ struct LostObjects {
       member.hasLinesApart
       ? 0
       : sent.count { name in
-        current[name].map { member.objects.names(of: $0.digest)[0] == name } ?? false
+        current[name].map { object in
+          // What of older versions a lazy vault could not have it may never have put there.
+          let isLeftOut =
+            member.objects.isLazy && object.kind == .chunk && object.isOnlyInHistory
+          return !isLeftOut && member.objects.names(of: object.digest)[0] == name
+        } ?? false
       }
     if lostCount > 0 {
       session.note(.putBack(lostCount, of: member.id))
