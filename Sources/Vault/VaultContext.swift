@@ -46,6 +46,8 @@ final class VaultContext: Sendable {
   let lazy: LazyChunks?
   /// Which may be elsewhere, as this process knows it; nil for a vault that was wholly here when it was opened.
   let lazySettings: Guarded<LazySettings?>
+  /// The last trimming of the cache by this process after which nothing was left that should have gone.
+  let lastTrim = Guarded<CacheTrim?>(nil)
   let buffers: BufferPool
   /// Where this process keeps its redo files.
   let redoFolder: RedoFolder

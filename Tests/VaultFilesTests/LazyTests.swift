@@ -3,6 +3,7 @@ import Glibc
 import MachineState
 import Synchronization
 import Testing
+import Threads
 import VaultErrors
 import VaultModel
 import VaultObjects
@@ -178,6 +179,26 @@ import VaultObjects
     let left = try mounted.vault.evict(.root, of: member)
     #expect(left.keptCount == 1)
     #expect(try mounted.vault.check(readsData: false).awayCount == 4)
+  }
+
+  /// All history is looked through to know what may go: so that is not done again for the little that came since.
+  @Test func whatCameSinceIsTrimmedOnceItIsMuch() throws {
+    let member = try member
+    let scan = try scan
+    try mounted.vault.setLazySettings { $0.cacheByteLimit = 2 << 20 }
+    _ = try mounted.vault.fetch(scan, of: member)
+    #expect(try mounted.vault.trimCache().chunkCount >= 3)
+    let left = try #require(mounted.vault.context.lastTrim.withLock { $0 }).byteCount
+    #expect(left <= 5 << 19)
+    #expect(try mounted.vault.trimCache().chunkCount == 0)
+    _ = try mounted.vault.fetch(scan, of: member)
+    #expect(try mounted.vault.trimCache().chunkCount >= 3)
+    // Where nobody has them they stay, and are looked at again with every sync.
+    _ = try mounted.vault.fetch(scan, of: member)
+    elsewhere.state.withLock { $0.isReachable = false }
+    #expect(try mounted.vault.trimCache().keptCount == 5)
+    elsewhere.state.withLock { $0.isReachable = true }
+    #expect(try mounted.vault.trimCache().chunkCount >= 3)
   }
 
   /// What only an older version needs takes room like anything else.

@@ -15,6 +15,14 @@ package struct LazyReport: Sendable {
   package init() {}
 }
 
+/// What a trimming of the cache has left.
+struct CacheTrim: Sendable {
+  /// By which it was done.
+  let settings: LazySettings
+  /// Of everything that was here then.
+  let byteCount: UInt64
+}
+
 extension Vault {
   /// Which chunks may be absent on this machine, as this process knows it; nil for a vault that is wholly here.
   package var lazySettings: LazySettings? { context.lazySettings.withLock { $0 } }
@@ -106,6 +114,9 @@ extension Vault {
 
   /// Removes chunks until those that nothing pins take no more than the cache's limit, those used last at last; what only older
   /// versions need counts too. Those of a damaged record stay: what it needs cannot be told, and it may be mended with them.
+  ///
+  /// To know them it looks through all records and their history. So once it has, it does nothing before what is here has grown
+  /// by a tenth of the limit, or the settings are others.
   package func trimCache() throws(VaultError) -> LazyReport {
     var report = LazyReport()
     guard let (lazy, settings) = try lazyAsOfNow(), let limit = settings.cacheByteLimit else {
@@ -119,13 +130,9 @@ extension Vault {
     // Everything that is here takes no more: so do the chunks among it.
     let taken: UInt64 = here.reduce(0) { sum, one in one.sizes.values.reduce(sum, +) }
     guard taken > limit else { return report }
-    var candidates: [(member: Member, name: ContentDigest, byteCount: UInt64)] = []
-    for (member, sizes) in here {
-      let chunks = member.chunksOfCache(besides: settings.pins)
-      for name in member.objects.places(of: chunks.keys, among: sizes).keys {
-        candidates.append((member, name, chunks[name] ?? 0))
-      }
-    }
+    let last = context.lastTrim.withLock { $0 }
+    if let last, last.settings == settings, taken <= last.byteCount + limit / 10 { return report }
+    let candidates = here.flatMap { cached($0.member, among: $0.sizes, besides: settings.pins) }
     var total: UInt64 = candidates.reduce(0) { $0 + $1.byteCount }
     let byUse = candidates.sorted {
       (lazy.lastUse(of: $0.name), $0.name) < (lazy.lastUse(of: $1.name), $1.name)
@@ -135,7 +142,23 @@ extension Vault {
       try evict(name, byteCount: byteCount, of: member, lazy, &report)
       total -= report.byteCount - before
     }
+    let left = CacheTrim(settings: settings, byteCount: taken - min(taken, report.byteCount))
+    // What had to stay may go as soon as a remote has it.
+    let isDone = total <= limit
+    context.lastTrim.withLock { $0 = isDone ? left : nil }
     return report
+  }
+
+  private typealias CachedChunk = (member: Member, name: ContentDigest, byteCount: UInt64)
+
+  /// The chunks of a member that are here and need not be.
+  private func cached(
+    _ member: Member, among sizes: [ObjectName: UInt64], besides pins: Set<LazySettings.Pin>
+  ) -> [CachedChunk] {
+    let chunks = member.chunksOfCache(besides: pins)
+    return member.objects.places(of: chunks.keys, among: sizes).keys.map {
+      (member, $0, chunks[$0] ?? 0)
+    }
   }
 
   /// With the settings as another process may have left them since: what it has pinned goes no more. Nil for a vault that is
