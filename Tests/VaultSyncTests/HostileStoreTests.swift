@@ -88,8 +88,10 @@ import VaultTrust
     let closing = try #require(usb.blobs.keys.first { $0.parent?.name == "closings" })
     let bytes = try bytes(closing)
     try usb.remove(closing)
-    #expect(try family[1].sync(usb).problems == [])
+    let problems = try family[1].sync(usb).problems
+    #expect(problems.map(\.kind) == [.wentBack] && problems.map(\.path) == [closing.string])
     #expect(try self.bytes(closing) == bytes)
+    #expect(try family[1].sync(usb).problems == [])
   }
 
   @Test func aForkedHead() throws {

@@ -166,4 +166,20 @@ import VaultModel
     try family.meet(at: usb)
     try family.expectAgreement()
   }
+
+  /// Without them no machine that comes anew opens anything: whoever has them puts them there again.
+  @Test func wrapsThatAreGoneArePutThereAgainAndTold() throws {
+    let wraps = usb.blobs.filter { $0.key.string.contains("/wraps/") }
+    #expect(wraps.keys.contains { $0.string.hasPrefix("people/") })
+    #expect(wraps.keys.contains { $0.string.hasPrefix("members/") })
+    for path in wraps.keys { try usb.remove(path) }
+    let report = try family[1].sync(usb) { $0.looksEverywhere = true }
+    for (path, bytes) in wraps { #expect(usb.blobs[path] == bytes) }
+    let told = Set(report.problems.filter { $0.kind == .wentBack }.map(\.path))
+    #expect(told == Set(wraps.keys.map(\.string)))
+    #expect(report.problems.allSatisfy { $0.severity == .warning && !$0.text.isEmpty })
+    for device in family.devices {
+      #expect(try device.sync(usb) { $0.looksEverywhere = true }.problems == [])
+    }
+  }
 }

@@ -148,6 +148,13 @@ extension SyncProblem {
       .waiting, .warning, path: path, "It is whole and does not count yet: \(reason). \(state)")
   }
 
+  static func lostThere(_ path: VaultPath) -> SyncProblem {
+    SyncProblem(
+      .wentBack, .warning, path: path.string,
+      "The remote showed it before, and has it no more: an older copy of it was put back, or someone has removed it. Without "
+        + "such files other machines cannot open what is there. It was put there again.")
+  }
+
   static func wentBackMeanwhile(_ path: VaultPath) -> SyncProblem {
     SyncProblem(
       .wentBack, .warning, path: path.string,

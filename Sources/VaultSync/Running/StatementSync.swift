@@ -151,8 +151,17 @@ struct StatementSync {
         path.isStatement
         ? exchange.plan(statement: path) == .put : exchange.plan(path).action == .put
       guard isPut, let file = try exchange.stored(path) else { continue }
+      if isLost(path) { session.note(.lostThere(path)) }
       try session.put(path, file.bytes, file.facts)
     }
+  }
+
+  /// Whether the remote showed the statement before, and shows no file of its name any more. A request to be let in is removed
+  /// once that was done.
+  private func isLost(_ path: VaultPath) -> Bool {
+    if case .deviceRequest = path { return false }
+    return path.isStatement && exchange.shownBefore[path] != nil
+      && exchange.look.files[path] == nil && !exchange.broken.contains(path)
   }
 }
 
