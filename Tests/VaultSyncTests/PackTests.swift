@@ -62,6 +62,23 @@ import VaultObjects
     try family.expectAgreement()
   }
 
+  /// Any number of them, of which each is said to be empty.
+  @Test func noMorePacksAreReadThanTheRecordsMayNeed() throws {
+    let hostile = ListingStore(usb) { folder, entries in
+      guard folder.name == "packs" else { return entries }
+      let zeros = String(repeating: "0", count: 59)
+      return entries
+        + (10_000..<20_000).map { number in
+          BlobEntry(name: "\(zeros)\(number)", kind: .blob, size: 0, fingerprint: 1)
+        }
+    }
+    let report = try family[1].sync(hostile)
+    #expect(report.isComplete)
+    #expect(report.traffic.readCount < 1_100)
+    try family.meet(at: usb)
+    try family.expectAgreement()
+  }
+
   /// Each object stands under another one's name.
   @Test func aPackCannotPutOneObjectInThePlaceOfAnother() throws {
     let path = try #require(packs.first)

@@ -26,22 +26,30 @@ struct PackPull {
       return
     }
     var left = byteLimit
-    var wanted: [BlobPath] = []
+    var wanted: [(path: BlobPath, byteCount: Int)] = []
     for entry in entries where entry.kind == .blob && FileHash(hex: entry.name) != nil {
-      guard entry.size <= left else { break }
-      left -= entry.size
-      wanted.append(folder.appending(entry.name))
+      let weight = max(entry.size, Self.leastWeight)
+      guard weight <= left else { break }
+      left -= weight
+      let size = min(entry.size, UInt64(ObjectPack.byteLimit))
+      wanted.append((folder.appending(entry.name), Int(size)))
     }
-    try session.forEach(wanted) { (path) throws(SyncError) in try take(path) }
+    try session.forEach(wanted) { (path, byteCount) throws(SyncError) in
+      try take(path, byteCount: byteCount)
+    }
   }
+
+  /// A pack that is said to be smaller counts as if it were so large: a remote may list any number that are empty.
+  private static let leastWeight: UInt64 = 64 << 10
 
   /// More than the records and their history need is not fetched, whatever a remote lists.
   private var byteLimit: UInt64 { UInt64(max(64 << 20, recordCount * (64 << 10))) }
 
-  private func take(_ path: BlobPath) throws(SyncError) {
+  /// - Parameter byteCount: As it was listed; a larger one is none.
+  private func take(_ path: BlobPath, byteCount: Int) throws(SyncError) {
     let pack: ObjectPack
     do {
-      let bytes = try session.remote.read(path, limit: ObjectPack.byteLimit)
+      let bytes = try session.remote.read(path, limit: byteCount)
       do { pack = try ObjectPack(decoding: bytes) } catch {
         session.note(.unusablePack(path.string, "\(error)."))
         return
