@@ -6,13 +6,16 @@ import VaultModel
 
 /// Where chunks that are not on this machine can be had: the remotes, as far as they can be reached.
 package protocol ChunkSource: Sendable {
-  /// The chunk's file as it stands there, not verified yet.
+  /// The chunk's file, from the first remote that has it whole; where none has, as one of them has it.
   ///
   /// Blocks; called from any thread, for several chunks at once.
   ///
+  /// - Parameter isWhole: Whether a file is the chunk.
   /// - Throws: `away` when no remote that can be reached has it; `gone` when each was asked, none has it, and nothing says
   ///   that it may be on its way to one.
-  func fetch(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> [UInt8]
+  func fetch(
+    _ chunk: ObjectName, of member: MemberID, where isWhole: ([UInt8]) -> Bool
+  ) throws(VaultError) -> [UInt8]
 
   /// Whether a remote surely has the chunk, and goes on having it: it was asked just now, the file there is as long as the one
   /// here, and the head stands there by which this machine names it, with nothing left to be compared. What no head there
@@ -97,7 +100,12 @@ package final class LazyChunks: Sendable {
     // Of the first name that may be had yet.
     var away: VaultError?
     for name in objects.names(of: chunk) {
-      do { return (name, try source.fetch(name, of: objects.member)) } catch {
+      do {
+        let file = try source.fetch(name, of: objects.member) {
+          objects.isWhole(name, kind: .chunk, file: $0)
+        }
+        return (name, file)
+      } catch {
         switch error {
         case .away: away = away ?? error
         case .gone: break

@@ -123,6 +123,17 @@ extension ObjectStore {
     }
   }
 
+  /// Whether `authenticate` takes a file for this object.
+  package func isWhole(_ name: ObjectName, kind: ObjectKind, file: [UInt8]) -> Bool {
+    do {
+      _ = try authenticate(name, kind: kind, file: file)
+      return true
+    } catch {
+      // What is wrong with it says whoever takes it all the same.
+      return false
+    }
+  }
+
   /// Puts a file in place that `authenticate` took for this object, over a damaged one too.
   ///
   /// Whole or absent under its name whenever the process ends; on disk after the next barrier.

@@ -23,7 +23,9 @@ import VaultObjects
 
     let state = Mutex(State())
 
-    func fetch(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> [UInt8] {
+    func fetch(
+      _ chunk: ObjectName, of member: MemberID, where isWhole: ([UInt8]) -> Bool
+    ) throws(VaultError) -> [UInt8] {
       let file = state.withLock { state -> [UInt8]? in
         state.fetchCount += 1
         return state.isReachable ? state.files[chunk] : nil

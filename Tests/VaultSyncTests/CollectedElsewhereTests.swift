@@ -168,6 +168,30 @@ import VaultObjects
     #expect(counts == [counts[0], counts[0], counts[0]])
   }
 
+  /// What one remote has damaged, or gives another piece for, the next one may have whole.
+  @Test func whatOneRemoteHasDamagedComesFromAnother() throws {
+    try compare()
+    let good = usb.imageAfterKill()
+    let other = try #require(usb.blobs[chunks.new[1]])
+    for (number, path) in chunks.new.enumerated() {
+      let bytes = try #require(usb.blobs[path])
+      try usb.put(path, number == 0 ? other : Array(bytes.dropLast()))
+    }
+    connect(["first": usb, "second": nil])
+    let emma = try laptop.emma
+    do throws(VaultError) {
+      _ = try laptop.vault.fetch(record, of: emma)
+      Issue.record("it came")
+    } catch {
+      guard case .away = error else { throw error }
+    }
+    connect(["first": usb])
+    #expect(throws: VaultError.self) { try laptop.vault.fetch(record, of: emma) }
+    connect(["first": usb, "second": good])
+    _ = try laptop.vault.fetch(record, of: emma)
+    for path in chunks.new { #expect(laptop.store.blobs[path] == good.blobs[path]) }
+  }
+
   /// One that does not answer keeps each of them waiting only once.
   @Test func whoDoesNotAnswerIsNotAskedForEach() throws {
     try compare()

@@ -30,7 +30,9 @@ import VaultObjects
 
   private struct Copies: ObjectSource {
     let store: MemoryStore
-    func read(_ path: BlobPath, limit: Int) -> [UInt8]? { store.blobs[path] }
+    func read(_ path: BlobPath, limit: Int, where isWhole: ([UInt8]) -> Bool) -> [UInt8]? {
+      store.blobs[path].flatMap { isWhole($0) ? $0 : nil }
+    }
   }
 
   private var objects: [BlobPath] {
@@ -418,7 +420,9 @@ import VaultObjects
   private struct Chunks: ChunkSource {
     let store: MemoryStore
 
-    func fetch(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> [UInt8] {
+    func fetch(
+      _ chunk: ObjectName, of member: MemberID, where isWhole: ([UInt8]) -> Bool
+    ) throws(VaultError) -> [UInt8] {
       let path = VaultPath.object(member, chunk).string
       guard let bytes = store.blobs[BlobPath(path)] else {
         throw .away(path: path, reason: "it is not there")

@@ -17,10 +17,14 @@ package final class RemoteChunks: ChunkSource {
     (self.files, self.state) = (files, state)
   }
 
-  package func fetch(_ chunk: ObjectName, of member: MemberID) throws(VaultError) -> [UInt8] {
+  package func fetch(
+    _ chunk: ObjectName, of member: MemberID, where isWhole: ([UInt8]) -> Bool
+  ) throws(VaultError) -> [UInt8] {
     let path = BlobPath(VaultPath.object(member, chunk).string)
     let limit = ObjectLayout.largestFileSize(of: .chunk)
-    do throws(RemoteFiles.Unavailable) { return try files.fetch(path, limit: limit) } catch {
+    do throws(RemoteFiles.Unavailable) {
+      return try files.fetch(path, limit: limit, where: isWhole)
+    } catch {
       guard error.isNowhere else { throw .away(path: path.string, reason: error.reason) }
       if let doubt = doubt(of: member) { throw .away(path: path.string, reason: doubt) }
       throw .gone(path: path.string, record: nil)

@@ -46,7 +46,12 @@ package final class RemoteFiles: ObjectSource {
     (self.places, self.lifetime) = (places, lifetime)
   }
 
-  func fetch(_ path: BlobPath, limit: Int) throws(Unavailable) -> [UInt8] {
+  /// The file from the first remote that has it whole. Where each was reached and none has, but some have something in its
+  /// place, that.
+  func fetch(
+    _ path: BlobPath, limit: Int, where isWhole: ([UInt8]) -> Bool
+  ) throws(Unavailable) -> [UInt8] {
+    var broken: [UInt8]?
     var failure = Unavailable(reason: "there is no remote", isNowhere: !places.isEmpty)
     for place in places {
       let store: any BlobStore
@@ -54,12 +59,17 @@ package final class RemoteFiles: ObjectSource {
         failure = Unavailable(reason: "\(place.name): \(error.message)", isNowhere: false)
         continue
       }
-      do { return try read(path, limit: limit, from: store, place.name) } catch {
+      do {
+        let file = try read(path, limit: limit, from: store, place.name)
+        if isWhole(file) { return file }
+        broken = broken ?? file
+      } catch {
         failure.reason = "\(place.name): \(error.message)"
         if case .notFound = error { continue }
         failure.isNowhere = false
       }
     }
+    if let broken, failure.isNowhere { return broken }
     throw failure
   }
 
@@ -117,9 +127,16 @@ package final class RemoteFiles: ObjectSource {
     ContinuousClock.now - since < lifetime
   }
 
-  package func read(_ path: BlobPath, limit: Int) -> [UInt8]? {
-    // It is asked for what another remote has lost, which is told in any case.
-    do { return try fetch(path, limit: limit) } catch { return nil }
+  package func read(
+    _ path: BlobPath, limit: Int, where isWhole: ([UInt8]) -> Bool
+  ) -> [UInt8]? {
+    do {
+      let file = try fetch(path, limit: limit, where: isWhole)
+      return isWhole(file) ? file : nil
+    } catch {
+      // It is asked for what another remote has lost, which is told in any case.
+      return nil
+    }
   }
 
   /// Whether one of these remotes surely has the file, and it is so long there.

@@ -119,14 +119,10 @@ struct LostObjects {
     let limit = ObjectStore.fileSizeLimit(of: .chunk)
     for name in objects.names(of: chunk) {
       let path = BlobPath(objects.vaultPath(of: name).string)
-      guard let file = elsewhere.read(path, limit: limit) else { continue }
-      do {
-        _ = try objects.authenticate(name, kind: .chunk, file: file)
-        return (name, file)
-      } catch {
-        // It is damaged there, which a sync with that remote tells.
-        continue
+      let file = elsewhere.read(path, limit: limit) {
+        objects.isWhole(name, kind: .chunk, file: $0)
       }
+      if let file { return (name, file) }
     }
     return nil
   }

@@ -212,11 +212,13 @@ final class PullTransfer: ObjectTransfer {
   /// What this remote has lost another one may have.
   private func fetchElsewhere(_ name: ObjectName, kind: ObjectKind) -> SealedObject? {
     let path = BlobPath(objects.vaultPath(of: name).string)
-    guard
-      let file = session.elsewhere?.read(path, limit: ObjectStore.fileSizeLimit(of: kind))
-    else { return nil }
+    let limit = ObjectStore.fileSizeLimit(of: kind)
+    let file = session.elsewhere?.read(path, limit: limit) {
+      objects.isWhole(name, kind: kind, file: $0)
+    }
+    guard let file else { return nil }
     do { return try objects.authenticate(name, kind: kind, file: file) } catch {
-      // It has no good one either; a sync of it says so.
+      // It was whole a moment ago.
       return nil
     }
   }
