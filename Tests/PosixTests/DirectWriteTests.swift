@@ -51,6 +51,25 @@ import Testing
     }
   }
 
+  /// A large write is cut into parts on its way.
+  @Test(arguments: Place.all, [O_RDWR | px_o_direct, O_WRONLY])
+  func keepsTheOrderOfALargeAppend(place: Place, flags: Int32) throws {
+    try place.withFolder { folder in
+      let path = folder.appending("file")
+      let bytes = SeededRandom.bytes(16 << 20)
+      try path.write([UInt8]())
+      let file = try OpenFile(path, flags | O_APPEND)
+      let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 4096)
+      defer { memory.deallocate() }
+      memory.copyBytes(from: bytes)
+      for _ in 0..<2 {
+        let count = px_write_asynchronously(file.descriptor, memory.baseAddress, bytes.count, 0)
+        #expect(try Errno.check(count) == bytes.count)
+      }
+      expectSame(try path.contents(), bytes + bytes)
+    }
+  }
+
   /// Writes a block, and reads it through the cache.
   private static func write(
     _ value: UInt8, to block: Int, of path: FilePath, _ way: Way

@@ -15,16 +15,13 @@ import VaultModel
     #expect(OperationTable.openFlags(O_WRONLY | O_EXCL | O_CREAT) == [.write, .exclusive])
   }
 
-  @Test func aWriteToTheEndSaysSoAndPartsThatComeInAnyOrderDoNot() {
+  @Test func aWriteToTheEndSaysSoAndOneOfAMappingDoesNot() {
     var write = fuse_file_info()
     write.flags = O_WRONLY
     #expect(!OperationTable.goesToEnd(write))
     write.flags = O_WRONLY | O_APPEND
     #expect(OperationTable.goesToEnd(write))
     write.writepage = 1
-    #expect(!OperationTable.goesToEnd(write))
-    write.writepage = 0
-    write.flags = O_RDWR | O_APPEND | DirectWrites.flag
     #expect(!OperationTable.goesToEnd(write))
   }
 

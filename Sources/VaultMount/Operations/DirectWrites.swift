@@ -7,9 +7,6 @@ import Glibc
 /// byte, and the question for `security.capability` that comes before the first write into the cache. Mappings need a
 /// descriptor that can read, so they are never of such a handle.
 enum DirectWrites {
-  /// `O_DIRECT`, by which a program asks for such writes itself.
-  static let flag = kv_o_direct
-
   /// Whether the kernel drops what it has cached of the range, so that other handles and mappings of the file see
   /// what was written. It does so since Linux 6.6.
   static let areCoherent: Bool = {
@@ -23,7 +20,7 @@ enum DirectWrites {
 
   /// Whether a write that was made through a handle with these flags came past the page cache.
   static func passCache(flags: Int32) -> Bool {
-    flags & flag != 0 || areCoherent && flags & O_ACCMODE == O_WRONLY
+    flags & kv_o_direct != 0 || areCoherent && flags & O_ACCMODE == O_WRONLY
   }
 
   /// - Parameter kernelRelease: As `uname -r` says it, such as `6.1.0-28-amd64`.

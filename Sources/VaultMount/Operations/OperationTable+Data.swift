@@ -43,9 +43,8 @@ extension OperationTable {
   /// told last, and does not ask for another one before a write: what others have added since would be written over.
   ///
   /// It may write back a shared mapping through any handle of the file, also through one that appends: that goes where it belongs.
-  /// So do the parts of a large write by `O_DIRECT`, which the kernel sends all at once, and which come in any order.
   static func goesToEnd(_ write: fuse_file_info) -> Bool {
-    write.flags & O_APPEND != 0 && write.writepage == 0 && write.flags & DirectWrites.flag == 0
+    write.flags & O_APPEND != 0 && write.writepage == 0
   }
 
   /// The kernel follows a write into its cache by an fsync where the program asked for that by `O_SYNC`, `O_DSYNC` or

@@ -27,8 +27,8 @@ enum OperationTable {
       guard let connection else { return }
       let wanted: [Int32] = [
         FUSE_CAP_ASYNC_READ, FUSE_CAP_ATOMIC_O_TRUNC, FUSE_CAP_PARALLEL_DIROPS,
-        FUSE_CAP_READDIRPLUS, FUSE_CAP_READDIRPLUS_AUTO, FUSE_CAP_ASYNC_DIO,
-        FUSE_CAP_HANDLE_KILLPRIV, FUSE_CAP_CACHE_SYMLINKS,
+        FUSE_CAP_READDIRPLUS, FUSE_CAP_READDIRPLUS_AUTO, FUSE_CAP_HANDLE_KILLPRIV,
+        FUSE_CAP_CACHE_SYMLINKS,
         // The tree tells of others' changes; without this, our own changed times would drop the cache.
         FUSE_CAP_EXPLICIT_INVAL_DATA,
       ]
@@ -36,6 +36,8 @@ enum OperationTable {
         FUSE_CAP_AUTO_INVAL_DATA, FUSE_CAP_WRITEBACK_CACHE, FUSE_CAP_EXPORT_SUPPORT,
         FUSE_CAP_SPLICE_READ, FUSE_CAP_SPLICE_WRITE, FUSE_CAP_SPLICE_MOVE,
         FUSE_CAP_POSIX_LOCKS, FUSE_CAP_FLOCK_LOCKS, FUSE_CAP_POSIX_ACL,
+        // The parts of a large write have to come one after the other: those of an append go to where the end is by then.
+        FUSE_CAP_ASYNC_DIO,
       ]
       for capability in refused { connection.pointee.want &= ~UInt32(bitPattern: capability) }
       for capability in wanted {
