@@ -162,7 +162,8 @@ import struct SystemPackage.FilePath
     #expect(try mounted.tree.read("Emma/scan") == [UInt8](repeating: 4, count: 200_000))
   }
 
-  /// Whoever was told that it cannot be saved goes on from what was saved last, as after a failed close.
+  /// Whoever was told that it cannot be saved goes on from what was saved last, as after a failed close. The kernel has what was
+  /// written, and would show it.
   @Test func whatAWriterWasToldOfIsNotKept() throws {
     let mounted = try MountedVault { $0.commitDelay = .seconds(3600) }
     let tree = mounted.tree
@@ -174,7 +175,11 @@ import struct SystemPackage.FilePath
     try handle.put(large, at: 0)
     #expect(system("mv '\(staging)' '\(staging) away' && touch '\(staging)'") == 0)
     #expect(throws: FileError.self) { try handle.flush() }
+    let seen = Guarded<[Invalidation]>([])
+    tree.setInvalidationHandler { one in seen.withLock { $0.append(one) } }
     handle.release()
+    let invalidations = seen.withLock { $0 }
+    #expect(invalidations == [.content(handle.inode)])
     #expect(tree.unsaved.isEmpty)
     #expect(system("rm '\(staging)' && mv '\(staging) away' '\(staging)'") == 0)
     #expect(try tree.text("Emma/scan") == "before")

@@ -101,24 +101,37 @@ extension FileTree {
   func detach(_ file: TreeReference<FileNode>, _ draft: Draft, of member: ShownMember) {
     while true {
       let isLast = withTree { $0[file].openCount == 1 }
-      let isKept = isLast && !sealAtLast(file, draft, of: member)
-      guard letGo(of: file, draft, isLast: isLast, isKept: isKept) else { continue }
-      if isKept { noteUnsealed(in: member) }
+      let end = isLast ? sealAtLast(file, draft, of: member) : .sealed
+      guard letGo(of: file, draft, isLast: isLast, isKept: end == .kept) else { continue }
+      switch end {
+      case .sealed: break
+      case .kept: noteUnsealed(in: member)
+      case .reverted:
+        // A cache above would go on showing what was written, as if it were saved.
+        invalidate([.content(withTree { $0[file].inode })])
+      }
       return
     }
   }
 
+  /// What becomes of that which was written when the last handle goes.
+  private enum End {
+    case sealed
+    /// It could not be sealed, and stays to be tried again.
+    case kept
+    /// It could not be sealed, and is lost: the file shows what was sealed last.
+    case reverted
+  }
+
   /// Seals what was written before the last handle goes.
-  ///
-  /// - Returns: False if it could not be sealed, and stays to be tried again.
   private func sealAtLast(
     _ file: TreeReference<FileNode>, _ draft: Draft, of member: ShownMember
-  ) -> Bool {
+  ) -> End {
     do { try publish(file, draft) } catch {
       log.failed(.seal, error, of: LogIdentity(member.member.id))
-      return !withTree { $0[file].keepOrRevert(after: error) }
+      return withTree { $0[file].keepOrRevert(after: error) } ? .kept : .reverted
     }
-    return true
+    return .sealed
   }
 
   /// - Returns: False, with nothing done, if the handle is the last one by now and was not when that was asked: another one
