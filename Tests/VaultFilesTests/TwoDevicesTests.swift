@@ -116,8 +116,8 @@ import VaultModel
   @Test func whatAMappingHoldsIsWrittenBeforeTheFileShowsNews() throws {
     let pair = try Pair()
     let tree = pair.tree
-    let waiting = Mutex<[@Sendable () -> Void]>([])
-    tree.setWriteBackHandler { _, done in waiting.withLock { $0.append(done) } }
+    let waiting = Mutex<[@Sendable (() -> Void) -> Void]>([])
+    tree.setWriteBackHandler { _, body in waiting.withLock { $0.append(body) } }
     let handle = try tree.open("Emma/visit/file")
     try pair.other.write("Emma/visit/file", "theirs")
     try pair.other.commitNow()
@@ -126,7 +126,7 @@ import VaultModel
     try handle.put(Array("mine".utf8), at: 0)
     let written = waiting.withLock { $0 }
     #expect(written.count == 1)
-    for done in written { done() }
+    for body in written { body {} }
     try handle.flush()
     handle.release()
     try tree.commitNow()
@@ -138,8 +138,8 @@ import VaultModel
   @Test func aMappingOfWhichNothingIsWrittenShowsNews() throws {
     let pair = try Pair()
     let tree = pair.tree
-    let waiting = Mutex<[@Sendable () -> Void]>([])
-    tree.setWriteBackHandler { _, done in waiting.withLock { $0.append(done) } }
+    let waiting = Mutex<[@Sendable (() -> Void) -> Void]>([])
+    tree.setWriteBackHandler { _, body in waiting.withLock { $0.append(body) } }
     let handle = try tree.open("Emma/visit/file")
     try pair.other.write("Emma/visit/file", "theirs")
     try pair.other.commitNow()
@@ -147,7 +147,7 @@ import VaultModel
     let seen = Mutex<[Invalidation]>([])
     tree.setInvalidationHandler { one in seen.withLock { $0.append(one) } }
     let written = waiting.withLock { $0 }
-    for done in written { done() }
+    for body in written { body {} }
     #expect(try handle.get(at: 0, count: 9) == Array("theirs".utf8))
     let invalidations = seen.withLock { $0 }
     #expect(invalidations == [.content(handle.inode)])
@@ -161,6 +161,29 @@ import VaultModel
     #expect(try reader.get(at: 0, count: 9) == Array("newer".utf8))
     let count = waiting.withLock { $0.count }
     #expect(count == 1)
+  }
+
+  /// A page that the kernel reads again when it has written what it had may be changed by the time the news is shown.
+  @Test func aMappingThatIsReadAgainShowsNewsAtTheNextLook() throws {
+    let pair = try Pair()
+    let tree = pair.tree
+    let waiting = Mutex<[@Sendable (() -> Void) -> Void]>([])
+    tree.setWriteBackHandler { _, body in waiting.withLock { $0.append(body) } }
+    let handle = try tree.open("Emma/visit/file")
+    defer { handle.release() }
+    handle.noteCached()
+    try pair.other.write("Emma/visit/file", "theirs")
+    try pair.other.commitNow()
+    for wanted in ["old", "theirs"] {
+      tree.refresh()
+      let written = waiting.withLock { waiting in
+        defer { waiting = [] }
+        return waiting
+      }
+      #expect(written.count == 1)
+      for body in written { body { if wanted == "old" { handle.noteCached() } } }
+      #expect(try handle.get(at: 0, count: 9) == Array(wanted.utf8))
+    }
   }
 
   /// The kernel gives an append the end that it knows, which is the one before the news.

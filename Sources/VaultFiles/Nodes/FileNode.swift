@@ -4,6 +4,8 @@ import VaultModel
 /// Whether a cache above the tree may hold some of a file's content. Every read asks for it, without a lock.
 final class CacheMark: Sendable {
   let isSet = Atomic<Bool>(false)
+  /// Whether it may have got some since it was told last to write and drop all that it had of a file that may be mapped.
+  let isSetAnew = Atomic<Bool>(false)
 }
 
 /// A file, fifo, socket or symlink that someone looks at. The draft's content has a lock of its own.
@@ -47,7 +49,7 @@ final class FileNode: Node {
   var draftChanges: (first: ContinuousClock.Instant, last: ContinuousClock.Instant)?
   /// Whether whoever wrote was told that what changed since could not be sealed.
   var isToldUnsealed = false
-  /// Whether a cache above the tree may hold some of the content; there since it was first opened.
+  /// Whether a cache above the tree may hold some of the content; there since the file was first opened.
   var cacheMark: CacheMark?
   /// Whether a program may have it mapped and change it there: somebody has opened it for reading and writing since it was open
   /// last.

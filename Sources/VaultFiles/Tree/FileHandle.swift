@@ -164,6 +164,9 @@ package final class FileHandle: Sendable {
     if !cacheMark.isSet.load(ordering: .relaxed) {
       cacheMark.isSet.store(true, ordering: .releasing)
     }
+    if !cacheMark.isSetAnew.load(ordering: .relaxed) {
+      cacheMark.isSetAnew.store(true, ordering: .releasing)
+    }
   }
 
   /// Whether a cache above the tree may hold content from before a write. To be asked after the write.

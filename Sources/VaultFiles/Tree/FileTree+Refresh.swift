@@ -1,4 +1,5 @@
 import Log
+import Synchronization
 import Threads
 import Vault
 import VaultErrors
@@ -129,7 +130,8 @@ extension FileTree {
 
   /// Has a cache above write first what programs have changed in mappings of the file, of which nothing is known here: a file
   /// that had taken over what others made of it would have these pages written over that. What comes of it is a change like
-  /// any other, so ours stays and the commit keeps theirs.
+  /// any other, so ours stays and the commit keeps theirs. Where the cache has got something anew when that is done, a program
+  /// may have changed it already: then the next look takes over.
   ///
   /// - Returns: False where the file can have no such mapping, or nothing is cached above: it may take over at once.
   private func takesOverLater(_ new: NewContent) -> Bool {
@@ -139,8 +141,11 @@ extension FileTree {
       return file.mayBeMapped ? file.inode : nil
     }
     guard let inode else { return false }
-    writeBack(inode) { [weak self] in
+    writeBack(inode) { [weak self] write in
       guard let self else { return }
+      let mark = withTree { $0[new.file].cacheMark }
+      mark?.isSetAnew.store(false, ordering: .releasing)
+      write()
       if takeOver(new) { invalidate([.content(inode)]) }
     }
     return true
@@ -165,12 +170,13 @@ extension FileTree {
     invalidationHandler.withLock { $0 = handler }
   }
 
-  /// Has a cache above write what was changed in mappings of a file, then calls `done`; never, where the cache is gone.
+  /// Calls `body` with what has a cache above write what was changed in mappings of a file, and drop all that it has of it;
+  /// never, where the cache is gone. For one file there is one such call at a time.
   package typealias WriteBack =
-    @Sendable (_ inode: Inode, _ done: @escaping @Sendable () -> Void) -> Void
+    @Sendable (_ inode: Inode, _ body: @escaping @Sendable (_ write: () -> Void) -> Void) -> Void
 
   /// Has `handler` called before a file that somebody may have mapped takes over what others made of it. It is called with locks
-  /// held that the file's writes and commits need: it has to return at once, and to call `done` on a thread for which nobody
+  /// held that the file's writes and commits need: it has to return at once, and to call `body` on a thread for which nobody
   /// waits.
   package func setWriteBackHandler(_ handler: @escaping WriteBack) {
     writeBackHandler.withLock { $0 = handler }
@@ -230,8 +236,11 @@ extension TreeState {
     else {
       return false
     }
-    guard nodes[file.inode] === file, file.draft == nil || file.draft === new.draft else {
-      // It was closed, and forgotten or opened again: the next look finds it.
+    // What a cache above holds of a file that may be mapped, it may write at any time over what is taken over.
+    let isCached = file.mayBeMapped && file.cacheMark?.isSetAnew.load(ordering: .acquiring) == true
+    guard nodes[file.inode] === file, file.draft == nil || file.draft === new.draft, !isCached
+    else {
+      // It was closed, and forgotten or opened again, or is read: the next look finds it.
       file.view.unread.formUnion(file.links.map(\.record))
       return false
     }

@@ -29,15 +29,15 @@ final class Invalidator: Sendable {
     }
   }
 
-  /// Has the kernel write what programs have changed in mappings of a file, and drop what it has of the content; then calls
-  /// `done`, on a queue of its own. Returns at once. After `close` nothing comes of it.
+  /// Calls `body`, on a queue of its own, with what has the kernel write what programs have changed in mappings of a file, and
+  /// drop what it has of the content. Returns at once. After `close` nothing comes of it.
   ///
-  /// Dropping does both: the kernel sends each page that was changed as a write, and waits for the answer.
-  func writeBack(_ inode: Inode, then done: @escaping @Sendable () -> Void) {
+  /// Dropping does both: the kernel sends each page that was changed as a write, and waits for the answer. It also waits for
+  /// the reads under way that fill a page.
+  func writeBack(_ inode: Inode, _ body: @escaping @Sendable (_ write: () -> Void) -> Void) {
     writeBacks.async { [self] in
       guard !isClosed.load(ordering: .acquiring) else { return }
-      tell(.content(inode))
-      done()
+      body { tell(.content(inode)) }
     }
   }
 

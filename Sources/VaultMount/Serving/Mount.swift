@@ -94,7 +94,7 @@ package final class Mount: Sendable {
     self.invalidator = invalidator
     InterruptSignal.prepare()
     service.tree.setInvalidationHandler { invalidator.add($0) }
-    service.tree.setWriteBackHandler { invalidator.writeBack($0, then: $1) }
+    service.tree.setWriteBackHandler { invalidator.writeBack($0, $1) }
     service.tree.start()
     commitSocket = Self.commitSocket(of: service.tree, registration)
     Self.reportUnsaved(of: service.tree, to: registration)
