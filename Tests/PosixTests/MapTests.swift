@@ -1,3 +1,4 @@
+import CPosix
 import Glibc
 import Places
 import SystemPackage
@@ -99,6 +100,23 @@ import Testing
       map.bytes[(2 << 20) + 1] = 9
       try map.sync()
       expectSame(try file.read(at: 2 << 20, count: 3), [0, 9, 0])
+    }
+  }
+
+  /// Whoever copies a file passes over its holes.
+  @Test(arguments: Place.all)
+  func saysThatWhatAMappingHoldsIsData(place: Place) throws {
+    try place.withFolder { folder in
+      let file = try OpenFile.create(folder.appending("file"))
+      try file.truncate(to: 3 << 20)
+      try file.sync()
+      let map = try FileMap(file, count: 3 << 20, PROT_READ | PROT_WRITE, MAP_SHARED)
+      map.bytes[(1 << 20) + 5] = 9
+      let data = try Errno.check(px_seek_data(file.descriptor, 0))
+      #expect(data <= (1 << 20) + 5)
+      let hole = try Errno.check(px_seek_hole(file.descriptor, Int64(data)))
+      #expect(hole > (1 << 20) + 5)
+      #expect(map.bytes[(1 << 20) + 5] == 9)
     }
   }
 

@@ -122,6 +122,11 @@ import struct SystemPackage.FileDescriptor
     #expect(try handle.seek(.data, from: 0) == 5 << 20)
     #expect(try handle.seek(.hole, from: 5 << 20) == 6 << 20)
     #expect(throws: FileError.noSuchRegion) { try handle.seek(.data, from: 6 << 20) }
+    // From now on a program may have changed any part of it in a mapping.
+    handle.noteCached()
+    #expect(try handle.seek(.data, from: 1) == 1)
+    #expect(try handle.seek(.hole, from: 1) == 8 << 20)
+    #expect(throws: FileError.noSuchRegion) { try handle.seek(.data, from: 8 << 20) }
     try handle.allocate(.punchHole, at: 5 << 20, length: 4096)
     #expect(try handle.get(at: 5 << 20, count: 2) == [0, 0])
     #expect(try handle.attributes().size == 8 << 20)

@@ -206,12 +206,16 @@ package final class FileHandle: Sendable {
     }
   }
 
-  /// The next data or hole at or after `offset`.
+  /// The next data or hole at or after `offset`. A file that may have been changed in a mapping, in the midst of a hole and
+  /// unknown to us yet, is all data: whoever copies it passes over holes.
   ///
   /// - Throws: `noSuchRegion` if there is none.
   package func seek(_ target: SeekTarget, from offset: UInt64) throws(FileError) -> UInt64 {
-    let found = try draft.content.withLock { (content) throws(FileError) in
-      try content.seek(target, from: offset)
+    let isAllData = mayBeCached && tree.withTree { $0[file].mayBeMapped }
+    let found: UInt64? = try draft.content.withLock { (content) throws(FileError) in
+      guard isAllData else { return try content.seek(target, from: offset) }
+      guard offset < content.size else { return nil }
+      return target == .data ? offset : content.size
     }
     guard let found else { throw .noSuchRegion }
     return found
