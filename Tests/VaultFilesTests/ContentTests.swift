@@ -158,6 +158,23 @@ import struct SystemPackage.FileDescriptor
     #expect(try mounted.tree.read("Emma/target") == bytes)
   }
 
+  /// Linux is told in 32 bits how much was copied.
+  @Test func aVeryLargeCopyIsDoneInParts() throws {
+    let mounted = try MountedVault()
+    let tree = mounted.tree
+    try tree.mkdir("Emma")
+    let (source, target) = (try tree.create("Emma/source"), try tree.create("Emma/target"))
+    let size: UInt64 = 5 << 30
+    try source.put([7], at: size - 1)
+    let first = try source.copyRange(at: 0, to: target, at: 0, length: size)
+    #expect(first == 1 << 30)
+    let last = try source.copyRange(at: 4 << 30, to: target, at: 4 << 30, length: 1 << 30)
+    #expect(last == 1 << 30)
+    #expect(try target.attributes().size == size)
+    #expect(try target.get(at: size - 2, count: 3) == [0, 7])
+    for handle in [source, target] { handle.release() }
+  }
+
   @Test func unsealedContentIsBounded() throws {
     let mounted = try MountedVault { $0.dirtyByteLimit = 4 << 20 }
     let tree = mounted.tree

@@ -221,6 +221,9 @@ package final class FileHandle: Sendable {
     return found
   }
 
+  /// So many bytes are copied at once: a kernel before Linux 6.18 is told in 32 bits how many were.
+  private static let copyLimit: UInt64 = 1 << 30
+
   /// Copies a range to another file without copying data, where both begin at chunk boundaries in files of one member.
   ///
   /// - Returns: How many bytes were copied, which may be fewer than asked for; nil if this range is not to be had so:
@@ -236,7 +239,8 @@ package final class FileHandle: Sendable {
       length <= Self.sizeLimit - targetOffset
     else { return nil }
     try tree.publish(file, draft)
-    guard let source = try objectsToShare(at: offset, length: length) else { return nil }
+    let part = min(length, Self.copyLimit)
+    guard let source = try objectsToShare(at: offset, length: part) else { return nil }
     var byteCount: UInt64 = 0
     try target.change(by: caller) { (content) throws(FileError) in
       var objects = source.objects
