@@ -359,6 +359,33 @@ import VaultModel
     #expect(try pair.tree.list("Emma") == (what == "record removed" ? [] : ["visit"]))
   }
 
+  /// As pages of a mapping, which come when the descriptor was closed: nobody is there who could be told.
+  @Test(arguments: ["made anew here", "record removed"])
+  func whatComesAfterTheLastFlushIsKeptWhereNoNameIsLeft(what: String) throws {
+    let pair = try Pair()
+    let handle = try pair.tree.open("Emma/visit/file")
+    try pair.other.unlink("Emma/visit/file")
+    if what == "record removed" { try pair.other.rmdir("Emma/visit") }
+    try pair.bringNews()
+    if what == "made anew here" {
+      try pair.tree.write("Emma/visit/file", "another one")
+      try pair.tree.commitNow()
+    }
+    try handle.put(Array("mine".utf8), at: 0)
+    handle.release()
+    try pair.commitAndRefresh()
+    if what == "record removed" {
+      #expect(try pair.conflicts() == ["file": "mine"])
+    } else {
+      let names = try pair.tree.list("Emma/visit")
+      #expect(names.count == 2)
+      #expect(names.allSatisfy { $0.hasPrefix("file") })
+      let texts = try names.map { try pair.tree.text("Emma/visit/\($0)") }
+      #expect(texts == ["another one", "mine"])
+    }
+    #expect(try pair.mounted.differencesFromFresh() == [])
+  }
+
   /// Whether the news comes before the commit, or with it.
   @Test(arguments: [true, false])
   func whatIsWrittenIntoARecordThatOthersRemoveIsKept(refreshes: Bool) throws {

@@ -235,6 +235,29 @@ extension TreeState {
     changes.invalidations.append(.entry(parent: directory.inode, name: link.name))
     return changes.invalidations
   }
+
+  /// Gives a file whose last handle goes, and that cannot have its name back, another one in the same record: nobody was told of
+  /// what came last, such as pages of a mapping. Where others have removed the record the commit keeps it as a conflict.
+  ///
+  /// - Returns: What a cache above has to drop.
+  /// - Throws: `stale` where somebody was told, or nothing is left of the record.
+  mutating func giveAnotherName(to file: FileNode) throws(TreeObstacle) -> [Invalidation] {
+    guard file.links.isEmpty, !file.isToldUnsealed, let taken = file.takenName,
+      let directory = directory(taken.record, of: file.view)
+    else { throw .failed(.stale) }
+    try require(directory, beside: [])
+    let records = records(in: directory)
+    let isFree = { (name: FileName) in records[name] == nil && directory.files?[name] == nil }
+    let name =
+      isFree(taken.name)
+      ? taken.name : VisibleNames.candidates(taken.name, file.file).first(where: isFree)
+    guard let name else { preconditionFailure("the candidates have no end") }
+    file.view.willChange(item: name, of: taken.record, exists: false)
+    setSlot(.node(file), name, in: directory)
+    file.links.append(Link(record: taken.record, name: name))
+    file.view.forgetTakenName(of: file)
+    return [.entry(parent: directory.inode, name: name)]
+  }
 }
 
 // MARK: Names that show one file

@@ -127,7 +127,16 @@ extension FileTree {
   private func sealAtLast(
     _ file: TreeReference<FileNode>, _ draft: Draft, of member: ShownMember
   ) -> End {
-    do { try publish(file, draft) } catch {
+    do throws(FileError) {
+      do throws(FileError) { try publish(file, draft) } catch {
+        guard error == .stale else { throw error }
+        let changed = try look { (tree) throws(TreeObstacle) in
+          try tree.giveAnotherName(to: tree[file])
+        }
+        invalidate(changed)
+        try publish(file, draft)
+      }
+    } catch {
       log.failed(.seal, error, of: LogIdentity(member.member.id))
       return withTree { $0[file].keepOrRevert(after: error) } ? .kept : .reverted
     }

@@ -36,7 +36,9 @@ package enum VisibleNames {
 
   /// `Title (<8 digits>)`, then with all digits of the id, then with a number after them: someone may have
   /// given another one just that title.
-  static func candidates(_ title: FileName, _ id: some FixedBytes) -> some Sequence<FileName> {
+  package static func candidates(
+    _ title: FileName, _ id: some FixedBytes
+  ) -> some Sequence<FileName> {
     sequence(state: 0) { (attempt: inout Int) -> FileName? in
       defer { attempt += 1 }
       let tag =
