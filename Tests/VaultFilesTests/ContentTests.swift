@@ -102,7 +102,7 @@ import struct SystemPackage.FileDescriptor
     let one = try tree.create("Emma/log", [.write])
     let two = try tree.open("Emma/log", [.write])
     for number in 0..<10 {
-      try (number.isMultiple(of: 2) ? one : two).put([UInt8(number)], at: 0, atEnd: true)
+      try (number.isMultiple(of: 2) ? one : two).put([UInt8(number)], at: 0, as: .atEnd)
     }
     one.release()
     two.release()

@@ -294,11 +294,11 @@ extension FileTree {
 
 extension FileHandle {
   func put(
-    _ bytes: [UInt8], at offset: UInt64, atEnd: Bool = false, by caller: Caller? = nil
+    _ bytes: [UInt8], at offset: UInt64, as kind: WriteKind = .atOffset, by caller: Caller? = nil
   ) throws(FileError) {
     let result: Result<Void, FileError> = bytes.withUnsafeBytes { buffer in
       do throws(FileError) {
-        return .success(try write(at: offset, buffer, atEnd: atEnd, by: caller))
+        return .success(try write(at: offset, buffer, as: kind, by: caller))
       } catch {
         return .failure(error)
       }

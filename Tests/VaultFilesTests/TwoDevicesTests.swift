@@ -196,8 +196,8 @@ import VaultModel
     pair.tree.refresh()
     let seen = Mutex<[Invalidation]>([])
     pair.tree.setInvalidationHandler { one in seen.withLock { $0.append(one) } }
-    try handle.put(Array(", mine".utf8), at: size, atEnd: true)
-    try handle.put(Array(", more".utf8), at: handle.attributes().size, atEnd: true)
+    try handle.put(Array(", mine".utf8), at: size, as: .atEnd)
+    try handle.put(Array(", more".utf8), at: handle.attributes().size, as: .atEnd)
     let invalidations = seen.withLock { $0 }
     #expect(invalidations == [.content(handle.inode)])
     try handle.flush()

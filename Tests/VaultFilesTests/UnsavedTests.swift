@@ -99,6 +99,21 @@ import struct SystemPackage.FilePath
     #expect(try mounted.tree.read("Emma/lost") == large)
   }
 
+  /// The kernel writes it when it pleases: who changed the mapping may be gone, and would not hear.
+  @Test func aPageOfAMappingIsTakenWhateverFailedBefore() throws {
+    let mounted = try vaultWithALostFile()
+    let tree = mounted.tree
+    let handle = try tree.open("Emma/lost")
+    #expect(throws: FileError.inputOutput) { try tree.commitNow() }
+    try handle.truncate(to: 0)
+    try handle.put(large, at: 0, as: .ofMapping)
+    #expect(throws: FileError.inputOutput) { try handle.flush() }
+    handle.release()
+    try tree.commitNow()
+    #expect(tree.unsaved.isEmpty)
+    #expect(try tree.read("Emma/lost") == large)
+  }
+
   @Test func whoeverListensIsToldWhenItBeginsAndWhenItIsOver() throws {
     let mounted = try vaultWithALostFile()
     let told = Told()

@@ -18,11 +18,11 @@ import VaultModel
   @Test func aWriteToTheEndSaysSoAndOneOfAMappingDoesNot() {
     var write = fuse_file_info()
     write.flags = O_WRONLY
-    #expect(!OperationTable.goesToEnd(write))
+    #expect(OperationTable.kind(of: write) == .atOffset)
     write.flags = O_WRONLY | O_APPEND
-    #expect(OperationTable.goesToEnd(write))
+    #expect(OperationTable.kind(of: write) == .atEnd)
     write.writepage = 1
-    #expect(!OperationTable.goesToEnd(write))
+    #expect(OperationTable.kind(of: write) == .ofMapping)
   }
 
   @Test(arguments: [

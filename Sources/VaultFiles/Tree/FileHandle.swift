@@ -42,22 +42,20 @@ package final class FileHandle: Sendable {
 
   /// Writes all of it or throws.
   ///
-  /// - Parameter atEnd: Whether it goes to the end of the file, wherever that is by now: `offset` is where whoever writes took it
-  ///   to be.
-  /// - Throws: `noSpace`, also for what was written before and could not be sealed; what keeps the member from being
-  ///   saved; a failure to save this file that nobody was told of yet; `fileTooLarge`, `badHandle`.
+  /// - Throws: `noSpace`, also for what was written before and could not be sealed; but for what a mapping has, what keeps the
+  ///   member from being saved, and a failure to save this file that nobody was told of yet; `fileTooLarge`, `badHandle`.
   package func write(
-    at offset: UInt64, _ bytes: UnsafeRawBufferPointer, atEnd: Bool = false,
+    at offset: UInt64, _ bytes: UnsafeRawBufferPointer, as kind: WriteKind = .atOffset,
     by caller: Caller? = nil
   ) throws(FileError) {
     guard flags.contains(.write) else { throw .badHandle }
-    try checkIsSaved()
+    if kind != .ofMapping { try checkIsSaved() }
     try tree.budget.makeRoom()
     var isElsewhere = false
     // Only used before this returns.
     nonisolated(unsafe) let bytes = bytes
     try change(by: caller) { (content) throws(FileError) in
-      let start = atEnd ? content.size : offset
+      let start = kind == .atEnd ? content.size : offset
       isElsewhere = start != offset
       guard start <= Self.sizeLimit, UInt64(bytes.count) <= Self.sizeLimit - start else {
         throw .fileTooLarge

@@ -11,6 +11,16 @@ package struct OpenFlags: OptionSet, Hashable, Sendable {
   package static let exclusive = OpenFlags(rawValue: 8)
 }
 
+/// How a write was asked for.
+package enum WriteKind: Hashable, Sendable {
+  /// By a program, for the offset.
+  case atOffset
+  /// By a program, for the end of the file, wherever that is by now: the offset is where the end was taken to be.
+  case atEnd
+  /// It is what a program has changed in a mapping. Nobody waits who could be told of what failed before.
+  case ofMapping
+}
+
 /// What `rename` does about the target.
 package enum RenameMode: Hashable, Sendable {
   /// Replaces a file, or an empty directory by a directory.

@@ -26,7 +26,7 @@ extension OperationTable {
         // Straight from the buffer that the request was read into; it is valid until the reply.
         try handle.write(
           at: UInt64(clamping: offset), UnsafeRawBufferPointer(start: content, count: byteCount),
-          atEnd: info.map { Self.goesToEnd($0.pointee) } ?? false, by: Self.caller(request))
+          as: info.map { Self.kind(of: $0.pointee) } ?? .atOffset, by: Self.caller(request))
         guard isDirect, let info else {
           fuse_reply_write(request, byteCount)
           return
@@ -39,12 +39,13 @@ extension OperationTable {
     }
   }
 
-  /// Whether a write goes to the end of the file, whatever offset came with it. The kernel computes that of the size that it was
-  /// told last, and does not ask for another one before a write: what others have added since would be written over.
+  /// An append goes to the end of the file, whatever offset came with it. The kernel computes that of the size that it was told
+  /// last, and does not ask for another one before a write: what others have added since would be written over.
   ///
   /// It may write back a shared mapping through any handle of the file, also through one that appends: that goes where it belongs.
-  static func goesToEnd(_ write: fuse_file_info) -> Bool {
-    write.flags & O_APPEND != 0 && write.writepage == 0
+  static func kind(of write: fuse_file_info) -> WriteKind {
+    if write.writepage != 0 { return .ofMapping }
+    return write.flags & O_APPEND != 0 ? .atEnd : .atOffset
   }
 
   /// The kernel follows a write into its cache by an fsync where the program asked for that by `O_SYNC`, `O_DSYNC` or

@@ -70,7 +70,7 @@ extension OperationTable {
 
   /// What the tree needs to know of the flags of open(2).
   ///
-  /// `O_APPEND` is not among it: each write says for itself whether it goes to the end (`goesToEnd`).
+  /// `O_APPEND` is not among it: each write says for itself whether it goes to the end (`kind(of:)`).
   static func openFlags(_ flags: Int32) -> OpenFlags {
     var result: OpenFlags = []
     switch flags & O_ACCMODE {
