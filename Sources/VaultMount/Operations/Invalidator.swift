@@ -23,9 +23,17 @@ final class Invalidator: Sendable {
   }
 
   /// Returns at once. What comes after `close` is dropped.
+  ///
+  /// An inode of which the kernel knows nothing may be in an answer that is under way, as it was before: the kernel would keep
+  /// the old size for a day, and show the file cut to it. So it is told once more when that answer has come. A name needs no
+  /// such thing: for that the kernel waits until nobody looks into the folder.
   func add(_ invalidation: Invalidation) {
     queue.async { [self] in
-      if !isClosed.load(ordering: .acquiring) { tell(invalidation) }
+      guard !isClosed.load(ordering: .acquiring), !tell(invalidation) else { return }
+      queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in
+        guard let self, !isClosed.load(ordering: .acquiring) else { return }
+        tell(invalidation)
+      }
     }
   }
 
@@ -53,7 +61,10 @@ final class Invalidator: Sendable {
   }
 
   /// The kernel answers `ENOENT` when it knows nothing of the inode or name, which is as good.
-  private func tell(_ invalidation: Invalidation) {
+  ///
+  /// - Returns: False if it knew nothing of the inode.
+  @discardableResult
+  private func tell(_ invalidation: Invalidation) -> Bool {
     let status =
       switch invalidation {
       case .entry(let parent, let name):
@@ -70,5 +81,7 @@ final class Invalidator: Sendable {
       // Of a mount that is gone nothing is known either.
       log.failed(.invalidation, kind: ErrorKind("kernel", number: -status))
     }
+    if case .entry = invalidation { return true }
+    return status != -ENOENT
   }
 }
