@@ -6,13 +6,16 @@ import Synchronization
 import VaultFiles
 import VaultModel
 
-/// Tells the kernel to drop what it cached, in order, on a queue of its own.
+/// Tells the kernel to drop what it cached, on queues of its own.
 ///
 /// Never from within a request: the kernel may wait for a request's reply before it lets an entry or a page go.
 final class Invalidator: Sendable {
   private let session: FuseSession
   private let log: BackgroundLog
-  private let queue = DispatchQueue(label: "kinvault.invalidator")
+  private let inodes = DispatchQueue(label: "kinvault.invalidator")
+  // Its own: to drop a name the kernel waits for whoever looks into the folder, which may have to be fetched from afar. Who reads
+  // another file meanwhile would see what was there before, and write over what others have made of it.
+  private let names = DispatchQueue(label: "kinvault.invalidator.names")
   // Its own: what is to be dropped does not wait for what is written.
   private let writeBacks = DispatchQueue(label: "kinvault.write-back")
   private let isClosed = Atomic<Bool>(false)
@@ -28,6 +31,7 @@ final class Invalidator: Sendable {
   /// the old size for a day, and show the file cut to it. So it is told once more when that answer has come. A name needs no
   /// such thing: for that the kernel waits until nobody looks into the folder.
   func add(_ invalidation: Invalidation) {
+    let queue = if case .entry = invalidation { names } else { inodes }
     queue.async { [self] in
       guard !isClosed.load(ordering: .acquiring), !tell(invalidation) else { return }
       queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in
@@ -57,7 +61,8 @@ final class Invalidator: Sendable {
   func finish() {
     close()
     writeBacks.sync {}
-    queue.sync {}
+    names.sync {}
+    inodes.sync {}
   }
 
   /// The kernel answers `ENOENT` when it knows nothing of the inode or name, which is as good.
