@@ -177,4 +177,24 @@ import VaultModel
       #expect(isInline == (item.name == .record))
     }
   }
+
+  @Test func aNotesTextUnderAnotherNameIsAnObject() throws {
+    let mounted = try mounted()
+    let tree = mounted.tree
+    let handle = try tree.create("Emma/record.md")
+    try handle.put(Array("not closed yet".utf8), at: 0)
+    try tree.rename("Emma/record.md", "Emma/renamed")
+    handle.release()
+    try tree.write("Emma/record.md", "the note")
+    try tree.link("Emma/record.md", "Emma/linked")
+    try tree.commitNow()
+    #expect(try tree.text("Emma/renamed") == "not closed yet")
+    #expect(try tree.text("Emma/linked") == "the note")
+    let member = try #require(mounted.vault.members.first { $0.name.string == "Emma" })
+    let root = try #require(member.entry(.root))
+    for item in try member.items(of: member.revision(root.revision)) {
+      let isInline = if case .inline = item.content { true } else { false }
+      #expect(!isInline, "\(item.name)")
+    }
+  }
 }

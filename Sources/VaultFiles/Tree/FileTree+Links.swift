@@ -5,7 +5,8 @@ extension FileTree {
   /// The most names of one file.
   static let linkLimit = 10_000
 
-  /// Gives a file one more name, in the same member. Counts one reference of the kernel.
+  /// Gives a file one more name, in the same member. Counts one reference of the kernel. A file that was written is sealed first, as
+  /// before a rename.
   ///
   /// - Throws: `crossDevice` for another member's directory, `notPermitted` for a directory, `alreadyExists`,
   ///   `notFound` for a file that has no name any more, `tooManyLinks`, `accessDenied`, `readOnly`.
@@ -14,14 +15,17 @@ extension FileTree {
   ) throws(FileError) -> Attributes {
     try checkIsWritable(parent)
     guard parent != Self.root else { throw .crossDevice }
-    try look { (tree) throws(TreeObstacle) in
+    let (file, draft) = try look { (tree) throws(TreeObstacle) in
       guard let file = try tree.node(inode) as? FileNode else { throw .failed(.notPermitted) }
+      guard try tree.directory(parent).view === file.view else { throw .failed(.crossDevice) }
       try tree.requireNames(of: file)
+      return (TreeReference(file), file.draft)
     }
+    if let draft { try publish(file, draft) }
+    try storeInlineContent(of: file, as: name)
     return try look { (tree) throws(TreeObstacle) in
       guard let file = try tree.node(inode) as? FileNode else { throw .failed(.notPermitted) }
       let directory = try tree.loaded(parent, without: name)
-      guard directory.view === file.view else { throw .failed(.crossDevice) }
       guard !file.links.isEmpty else { throw .failed(.notFound) }
       guard file.links.count < Self.linkLimit else { throw .failed(.tooManyLinks) }
       file.view.willChange(file)

@@ -212,8 +212,12 @@ extension FileTree {
     }
   }
 
-  /// Content that stands in the item itself is for notes only; under any other name it becomes an object.
-  private func storeInlineContent(of file: TreeReference<FileNode>) throws(FileError) {
+  /// Content that stands in the item itself is for notes only; under any other name it becomes an object. What was written has to
+  /// be sealed.
+  func storeInlineContent(
+    of file: TreeReference<FileNode>, as name: FileName
+  ) throws(FileError) {
+    guard name != .record, withTree({ $0[file].content.isInline }) else { return }
     let handle = try open(file, [.write])
     defer { handle.release() }
     try handle.draft.content.withLock { (content) throws(FileError) in
@@ -242,7 +246,7 @@ extension FileTree {
     }
     guard let found else { return }
     if let draft = found.draft { try publish(found.file, draft) }
-    if found.isInline { try storeInlineContent(of: found.file) }
+    try storeInlineContent(of: found.file, as: newName)
   }
 }
 
@@ -250,8 +254,6 @@ extension FileTree {
 private struct ContentToSeal {
   let file: TreeReference<FileNode>
   let draft: Draft?
-  /// Whether it stands in the item, where under the new name it may not.
-  let isInline: Bool
 }
 
 extension TreeState {
@@ -261,14 +263,12 @@ extension TreeState {
     let directory = try loaded(parent)
     switch directory.files?[name] {
     case nil: return nil
-    case .node(let file):
-      let isInline = newName != .record && file.content.isInline
-      return ContentToSeal(file: TreeReference(file), draft: file.draft, isInline: isInline)
+    case .node(let file): return ContentToSeal(file: TreeReference(file), draft: file.draft)
     case .stored(let item):
       guard newName != .record, item.content.isInline, let file = file(name, in: directory) else {
         return nil
       }
-      return ContentToSeal(file: TreeReference(file), draft: nil, isInline: true)
+      return ContentToSeal(file: TreeReference(file), draft: nil)
     }
   }
 }
