@@ -66,6 +66,20 @@ final class MountFixture {
     try vault.close()
   }
 
+  /// What another process reads of a file of the member.
+  func readElsewhere(_ name: String) throws -> [UInt8] {
+    let vault = try Vault.open(folder: folder, stateRoot: stateRoot, key: created.unlockKey)
+    let tree = FileTree(vault: vault, options: FileTreeOptions(uid: getuid(), gid: getgid()))
+    let emma = try tree.lookup(FileTree.root, FileTree.name(Array("Emma".utf8)))
+    let file = try tree.lookup(emma.inode, FileTree.name(Array(name.utf8)))
+    let handle = try tree.open(file.inode, [.read])
+    var bytes = [UInt8](repeating: 0, count: Int(file.size))
+    let count = try bytes.withUnsafeMutableBytes { try handle.read(at: 0, into: $0) }
+    handle.release()
+    try vault.close()
+    return Array(bytes.prefix(count))
+  }
+
   /// Unmounts and returns why the mount ended; nil when there is none.
   @discardableResult
   func end() throws -> Mount.Ending? {

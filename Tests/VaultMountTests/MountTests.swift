@@ -133,6 +133,21 @@ struct MountTests {
     #expect(found.dropFirst().allSatisfy { $0 == 7 })
   }
 
+  /// A command reads the vault, and not the mount.
+  @Test func whatAMappingHoldsIsCommittedForACommand() throws {
+    let fixture = try MountFixture()
+    let path = fixture.emma.appending("mapped")
+    try POSIX.write(path, [UInt8](repeating: 7, count: 8192))
+    let descriptor = try POSIX.call(open(path.string, O_RDWR | O_CLOEXEC))
+    let memory = mmap(nil, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+    close(descriptor)
+    let bytes = try #require(memory).assumingMemoryBound(to: UInt8.self)
+    bytes[5000] = 9
+    #expect(MountRegistry.commitAll(stateFolder: fixture.stateFolder, within: 30).isEmpty)
+    #expect(try fixture.readElsewhere("mapped")[5000] == 9)
+    munmap(memory, 8192)
+  }
+
   @Test func namesNeedNotBeText() throws {
     let fixture = try MountFixture()
     let name: [UInt8] = [0xff, 0xfe, 0x20, 0x0a, 0x80]

@@ -127,6 +127,7 @@ package final class Mount: Sendable {
     var socket: CommitSocket?
     tree.log.attempt(.registration) { () throws(MountError) in
       socket = try CommitSocket(beside: registration.path) { () throws(FileError) in
+        WriteBack.run(registration.mount.mountpoint)
         try tree.commitForCommand()
       }
     }
