@@ -231,7 +231,7 @@ struct ConflictTests {
     let member = try replicas[1].member
     let conflict = try #require(try member.keptConflicts().first)
     #expect(try keptTexts(replicas[1]) == ["first f"])
-    try replicas[1].commit(member.discarding(conflict))
+    try replicas[1].commit(member.edits(discarding: conflict))
     try replicas.everyoneMeets()
     try expectAgreement(replicas)
     #expect(try keptTexts(replicas[0]).contains("first g"))
@@ -483,6 +483,36 @@ struct ConflictTests {
     #expect(try other.keptConflicts().isEmpty)
   }
 
+  /// The record holds that version again, or still, when the copy goes. So it was not thrown away, and whoever has written over
+  /// it elsewhere without having decided that loses to nobody, but replaces it no more.
+  @Test(arguments: [false, true])
+  func whatIsDecidedForIsKeptWhateverOthersHaveMadeOfIt(isThrownAway: Bool) throws {
+    let visit = RecordEdit.newRecord("Visit", note: "at first")
+    let replicas = try Replicas(count: 3, with: visit)
+    try replicas[0].commit(place(visit.record, "Visit", isDeleted: true))
+    replicas[1].clock.advance(days: 1)
+    try replicas[1].commit(note(visit.record, "wanted"))
+    replicas[2].clock.advance(days: 400)
+    try replicas[2].commit(note(visit.record, "later"))
+    for number in [0, 2] {
+      try replicas.carry(from: 1, to: number)
+      #expect(try keptTexts(replicas[number]) == ["wanted"])
+    }
+    if isThrownAway { try replicas[0].commit(place(visit.record, "Visit")) }
+    let member = try replicas[0].member
+    let conflict = try #require(try member.keptConflicts().first)
+    let edits =
+      try isThrownAway
+      ? member.edits(discarding: conflict) : member.edits(takingBack: conflict)
+    try replicas[0].vault.commit(edits, to: member)
+    #expect(try keptTexts(replicas[0]).isEmpty)
+    #expect(try member.bytes(of: "record.md", in: visit.record) == Array("wanted".utf8))
+    try replicas.everyoneMeets()
+    try expectAgreement(replicas)
+    #expect(try member.bytes(of: "record.md", in: visit.record) == Array("later".utf8))
+    #expect(try keptTexts(replicas[0]) == ["wanted"])
+  }
+
   /// Whoever decides about a copy has seen what it holds.
   @Test func aCopyThatHasChangedSinceIsNotThrownAway() throws {
     let visit = RecordEdit.newRecord("Visit", note: "at first")
@@ -494,7 +524,7 @@ struct ConflictTests {
     let member = try device.member
     let conflict = try #require(try member.keptConflicts().first)
     try device.commit(note(conflict.copy.record, "mended"))
-    for edits in try [[member.discarding(conflict)], member.edits(takingBack: conflict)] {
+    for edits in try [member.edits(discarding: conflict), member.edits(takingBack: conflict)] {
       let failure = #expect(throws: VaultError.self) {
         try device.vault.commit(edits, to: member)
       }
@@ -505,7 +535,7 @@ struct ConflictTests {
     }
     let now = try #require(try member.keptConflicts().first)
     #expect(try member.bytes(of: "record.md", in: now.copy.record) == Array("mended".utf8))
-    try device.vault.commit(member.discarding(now), to: member)
+    try device.vault.commit(member.edits(discarding: now), to: member)
     #expect(try member.keptConflicts().isEmpty)
   }
 

@@ -47,6 +47,7 @@ extension Member {
     var edit = RecordEdit(record: original.record)
     // Whoever decides has compared the copy with this.
     edit.base = original.revision
+    edit.isDecision = true
     if original.isDeleted {
       edits = try RecordRestore(self).edits(undeleting: original.record)
       edits.removeAll { $0.record == original.record }
@@ -63,8 +64,30 @@ extension Member {
     return edits + [edit, discarding(conflict)]
   }
 
-  /// The edit that throws a copy away, where nobody has changed it since; it stays in the history until that is collected.
-  package func discarding(_ conflict: KeptConflict) -> RecordEdit {
+  /// The edits that throw a copy away; it stays in the history until that is collected. What its record shows of the same
+  /// version was not thrown away: it is decided for, so that it is kept when others have replaced it meanwhile.
+  ///
+  /// A commit of them fails with `changedMeanwhile` where either has changed since.
+  ///
+  /// - Throws: `missing`, `damaged`.
+  package func edits(
+    discarding conflict: KeptConflict
+  ) throws(VaultError) -> [RecordEdit] {
+    guard let original = conflict.original, !original.isDeleted else {
+      return [discarding(conflict)]
+    }
+    let current = try filesByName(of: revision(original.revision))
+    var edit = RecordEdit(record: original.record)
+    edit.base = original.revision
+    edit.isDecision = true
+    for item in conflict.items {
+      guard let shown = current[item.name], shown.hasContent(of: item) else { continue }
+      edit.items[item.name] = shown
+    }
+    return edit.items.isEmpty ? [discarding(conflict)] : [edit, discarding(conflict)]
+  }
+
+  private func discarding(_ conflict: KeptConflict) -> RecordEdit {
     var edit = RecordEdit(
       record: conflict.copy.record,
       place: RecordPlace(

@@ -36,6 +36,9 @@ package struct RecordEdit: Sendable {
   /// Whether the author of the edit went by a mounted view: there the record was not deleted, and where the edit deletes it, it
   /// was empty. What others have made of it since is kept.
   package var isOfView = false
+  /// Whether somebody has decided for what `items` hold: it counts as changed by this edit even where it stands there already, so
+  /// that what others make of it meanwhile does not replace it as if nobody had.
+  package var isDecision = false
   /// Whether files go that are in a part of the record's list which cannot be read, unless `items` has them; otherwise
   /// the edit fails where it needs that part.
   package var leavesOutUnreadable = false
@@ -241,7 +244,7 @@ extension RecordEdit {
       }
       if !old.isDeleted {
         (new.time, new.fileTime) = (old.time, old.fileTime)
-        if old == new { return nil }
+        if old == new, !isDecision { return nil }
       }
     }
     (new.time, new.fileTime) = (time, unchanged)

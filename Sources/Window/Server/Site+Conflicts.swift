@@ -38,7 +38,7 @@ extension Site {
     else { return changed() }
     let edits: [RecordEdit]
     switch form["decision"] {
-    case "keep": edits = [member.discarding(conflict)]
+    case "keep": edits = try member.edits(discarding: conflict)
     case "take": edits = try member.edits(takingBack: conflict)
     default: throw HTTPError(.badRequest)
     }

@@ -32,7 +32,7 @@ struct ConflictsResolveCommand: ParsableCommand {
     try access.withVault(.writing) { vault in
       let (member, found) = try ConflictLookup(vault: vault).find(conflict)
       let edits =
-        try takeBack ? member.edits(takingBack: found) : [member.discarding(found)]
+        try takeBack ? member.edits(takingBack: found) : member.edits(discarding: found)
       try vault.commit(edits, to: member)
       vault.audit.note(.write, member: member.id, record: found.mark.record, detail: "conflict")
       let record = Terminal.visible(member.displayPath(of: found.mark.record))

@@ -131,7 +131,7 @@ extension Verb {
       "discards the conflict of PATH",
       .eachDevice { _, device, says in
         try device.resolve(says["PATH"], says) { member, conflict in
-          [member.discarding(conflict)]
+          try member.edits(discarding: conflict)
         }
       }),
   ]

@@ -148,14 +148,23 @@ extension Simulation {
       if Int.random(in: 0..<3, using: &random) == 0 {
         try takeBack(conflict, holding: held, on: number, name)
       } else {
+        // What the record shows as well was not thrown away.
+        let shown = try conflict.original.flatMap { $0.isDeleted ? nil : $0 }.map {
+          try texts(of: member.items(of: member.revision($0.revision)), in: member)
+        }
+        let replaced = held.filter { !(shown ?? []).contains($0) }
         try commit(
-          [member.discarding(conflict)], on: number, replacing: held, isWhole: true,
+          member.edits(discarding: conflict), on: number, replacing: replaced, isWhole: true,
           "throws away \(name)")
       }
     } catch VaultError.changedMeanwhile {
       // Then nothing was thrown away.
       log("  changed meanwhile")
     }
+  }
+
+  private func texts(of items: [Item], in member: Member) throws -> Set<String> {
+    try Set(items.map { try text(of: $0, in: member) })
   }
 
   /// What the record holds under the names of the copy is replaced; what the copy holds is in the record then.
