@@ -110,15 +110,15 @@ let package = Package(
     .target(
       name: "VaultPlain",
       dependencies: [
-        "VaultModel", "VaultCrypto", "BlobStore", "VaultErrors", "VaultObjects", "Vault", "CLinux",
+        "VaultModel", "VaultCrypto", "BlobStore", "VaultErrors", "Vault", "CLinux",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(name: "Rendering", dependencies: ["Processes", "Threads"]),
     .target(
       name: "Search",
       dependencies: [
-        "CSQLite", "CFullText", "Notes", "Rendering", "VaultCrypto", "VaultErrors", "VaultObjects",
-        "Vault", "VaultModel",
+        "CSQLite", "CFullText", "Notes", "Rendering", "VaultCrypto", "VaultErrors", "Vault",
+        "VaultModel",
       ]),
     .target(
       name: "Pictures",
@@ -133,7 +133,7 @@ let package = Package(
     .target(
       name: "VaultFiles",
       dependencies: [
-        "VaultModel", "VaultErrors", "VaultObjects", "Vault", "Threads", "Log",
+        "VaultModel", "VaultErrors", "Vault", "Threads", "Log",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(

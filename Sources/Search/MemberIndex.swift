@@ -3,7 +3,6 @@ import Vault
 import VaultCrypto
 import VaultErrors
 import VaultModel
-import VaultObjects
 
 /// The searchable words of one member's records, brought up to date, once something has changed, by comparing which revisions
 /// it has with those that the manifest names: nobody who writes has to know of it. For one thread at a time.
@@ -144,7 +143,7 @@ final class MemberIndex {
   /// Whether a text lacked something that is here now: then it is read again.
   private func hasWhatItLacked(_ row: Int) throws(SearchError) -> Bool {
     guard let object = kept.lacking[row] else { return false }
-    return try reading(member.objects.isPresent(object))
+    return try reading(member.isHere(object))
   }
 
   /// Whether a text that was read again lacks what it lacked before, as one does of which something is damaged.

@@ -1,9 +1,7 @@
-import BlobStore
 import Glibc
 import Vault
 import VaultErrors
 import VaultModel
-import VaultObjects
 
 /// Takes one file's content into a member's vault as it comes, in parts of any size. At most a chunk of it is in memory.
 ///
@@ -52,12 +50,7 @@ package struct ContentImport {
     let isHole = chunk.withUnsafeBytes { chunk in
       Self.zeros.withUnsafeBytes { memcmp(chunk.baseAddress!, $0.baseAddress!, chunk.count) == 0 }
     }
-    chunks.append(
-      isHole
-        ? nil
-        : try chunk.withBytes { (bytes) throws(VaultError) in
-          try member.objects.put(.chunk, bytes)
-        })
+    chunks.append(isHole ? nil : try member.putChunk(chunk))
     chunk.removeAll(keepingCapacity: true)
   }
 }

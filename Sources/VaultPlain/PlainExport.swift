@@ -3,7 +3,6 @@ import Glibc
 import Vault
 import VaultErrors
 import VaultModel
-import VaultObjects
 
 /// Writes a record, with all that stands in it, into a plain folder: readable by everyone who can read
 /// the folder. Keeps permissions, times, links and extended attributes; never overwrites anything. Gives nothing the
@@ -243,15 +242,9 @@ extension PlainExport {
         }
         continue
       }
-      let bytes = try inVault { () throws(VaultError) in
-        let bytes = try member.objects.content(chunk, kind: .chunk)
-        guard bytes.count >= count else {
-          throw .damaged(path: member.objects.path(of: chunk).string, reason: "it is too short")
-        }
-        return bytes
-      }
+      let bytes = try inVault(member.chunk(chunk, byteCount: count))
       try bytes.withBytes { (bytes) throws(PlainFileError) in
-        try write(UnsafeRawBufferPointer(rebasing: bytes[..<count]), descriptor, path)
+        try write(bytes, descriptor, path)
       }
     }
     // A hole at the end.

@@ -1,12 +1,12 @@
 import BlobStore
 import Glibc
 import Testing
-import Vault
 import VaultModel
 import VaultObjects
 
 import struct SystemPackage.FilePath
 
+@testable import Vault
 @testable import VaultFiles
 
 /// Objects that one device means to remove and another one needs again, in folders that programs copy.

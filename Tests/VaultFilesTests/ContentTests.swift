@@ -1,10 +1,10 @@
 import Testing
-import Vault
 import VaultModel
 import VaultObjects
 
 import struct SystemPackage.FileDescriptor
 
+@testable import Vault
 @testable import VaultFiles
 
 @Suite struct ContentTests {

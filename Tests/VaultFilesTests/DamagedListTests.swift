@@ -1,10 +1,10 @@
 import BlobStore
 import Glibc
 import Testing
-import Vault
 import VaultModel
 import VaultObjects
 
+@testable import Vault
 @testable import VaultFiles
 
 /// A page of a large directory's list of files is missing or damaged.

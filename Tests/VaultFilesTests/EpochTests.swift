@@ -1,8 +1,8 @@
 import Testing
-import Vault
 import VaultModel
 import VaultObjects
 
+@testable import Vault
 @testable import VaultFiles
 
 /// A tree that is in use while another process begins a new epoch and removes what the old one left.

@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
-import Vault
 import VaultModel
 import VaultObjects
 
+@testable import Vault
 @testable import VaultFiles
 
 /// Equal bytes are one object, however many files have them: what one file lets go of, another still needs.

@@ -1,8 +1,6 @@
-import BlobStore
 import VaultCrypto
 import VaultErrors
 import VaultModel
-import VaultObjects
 
 /// The content of a file, a chunk at a time.
 package struct FileParts: Sendable {
@@ -30,10 +28,6 @@ package struct FileParts: Sendable {
     let (begin, overflow) = UInt64(number).multipliedReportingOverflow(by: UInt64(whole))
     let length = overflow || begin > size ? 0 : Int(min(UInt64(whole), size - begin))
     guard let chunk = chunks[number] else { return [UInt8](repeating: 0, count: length) }
-    let content = try member.objects.content(chunk, kind: .chunk)
-    guard content.count >= length else {
-      throw .damaged(path: member.objects.path(of: chunk).string, reason: "it is too short")
-    }
-    return content.count == length ? content : Array(content.prefix(length))
+    return try member.chunk(chunk, byteCount: length)
   }
 }

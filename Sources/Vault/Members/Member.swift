@@ -11,7 +11,8 @@ import VaultObjects
 /// What is asked about records is answered from memory. Safe to use from any thread.
 package final class Member: Sendable {
   package let id: MemberID
-  package let objects: ObjectStore
+  /// Other modules use the methods of `Member+Objects`, and a sync `sealedObjects`.
+  let objects: ObjectStore
   let context: VaultContext
   let register: HeadRegister
   let redoLog: RedoLog

@@ -26,6 +26,10 @@ package struct OpenedHead: Sendable {
 
 /// What a sync asks of a member and does to it.
 extension Member {
+  /// The objects as the files that they are, by their names: for a sync, which carries these between copies of the vault.
+  /// Whoever wants contents has the methods of `Member+Objects`.
+  package var sealedObjects: ObjectStore { objects }
+
   /// The heads that count here.
   package var openedHeads: [OpenedHead] {
     heads.withLock { heads in

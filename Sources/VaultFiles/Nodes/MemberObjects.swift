@@ -2,7 +2,6 @@ import Threads
 import Vault
 import VaultErrors
 import VaultModel
-import VaultObjects
 
 /// The objects of one member as drafts use them; notes damage.
 final class MemberObjects: DraftStore {
@@ -20,8 +19,8 @@ final class MemberObjects: DraftStore {
     _ kind: ObjectKind, _ content: UnsafeRawBufferPointer
   ) throws(FileError) -> StoredObject {
     do {
-      let use = try member.objects.stage(kind, content)
-      return StoredObject(use.digest, heldBy: use)
+      let (digest, hold) = try member.stage(kind, content)
+      return StoredObject(digest, heldBy: hold)
     } catch {
       throw FileError(error)
     }
@@ -32,7 +31,7 @@ final class MemberObjects: DraftStore {
   ) throws(FileError) {
     let count: Int
     do {
-      count = try member.objects.read(digest, at: offset, into: buffer)
+      count = try member.read(digest, at: offset, into: buffer)
     } catch {
       throw failure(error, reading: digest)
     }
@@ -42,16 +41,13 @@ final class MemberObjects: DraftStore {
     }
   }
 
-  func willRead(_ digests: [ContentDigest]) {
-    for digest in digests { member.objects.prefetch(digest) }
-    member.objects.openAhead(digests, threadCount: 1, readsOn: true)
-  }
+  func willRead(_ digests: [ContentDigest]) { member.willRead(digests) }
 
-  func willLookUp(_ digests: [ContentDigest]) { member.objects.openAhead(digests) }
+  func willLookUp(_ digests: [ContentDigest]) { member.willLookUp(digests) }
 
   /// These chunks will be read soon, from their beginning.
   func willReadBeginnings(of digests: [ContentDigest]) {
-    member.objects.openAhead(digests, threadCount: 4, readsOn: true)
+    member.willReadBeginnings(of: digests)
   }
 
   func index(_ digest: ContentDigest) throws(FileError) -> [ContentDigest?] {
@@ -73,6 +69,6 @@ final class MemberObjects: DraftStore {
 
   private func noteDamage(_ digest: ContentDigest) {
     guard noted.withLock({ $0.insert(digest).inserted }) else { return }
-    audit.note(.damage, member: member.id, detail: member.objects.name(of: digest).hex)
+    audit.note(.damage, member: member.id, detail: member.objectName(of: digest).hex)
   }
 }

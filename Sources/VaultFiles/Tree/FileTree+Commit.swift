@@ -3,7 +3,6 @@ import Threads
 import Vault
 import VaultErrors
 import VaultModel
-import VaultObjects
 
 extension FileTree {
   /// How long a file that stays open is not written before it is sealed all the same.
@@ -143,7 +142,7 @@ extension FileTree {
 
   private func poll() {
     for member in members where !isReadOnly {
-      member.member.objects.removeUnused()
+      member.member.removeUnusedObjects()
       // A file keeps the error for its next flush, and its content stays in memory.
       log.attempt(.seal, of: LogIdentity(member.member.id)) { () throws(FileError) in
         let now = ContinuousClock.now
@@ -158,7 +157,7 @@ extension FileTree {
     log.attempt(.oldObjects) { () throws(VaultError) in
       try vault.removeOldObjects().requireNone()
     }
-    for member in members { member.member.objects.forgetRemoved() }
+    for member in members { member.member.closeRemovedObjects() }
     log.attempt(.audit) { () throws(VaultError) in try vault.audit.flushIfDue() }
   }
 
@@ -206,7 +205,7 @@ extension FileTree {
     _ shown: ShownMember, _ writing: inout MemberSaving.Writing
   ) throws(FileError) {
     let member = shown.member
-    member.objects.removeUnused()
+    member.removeUnusedObjects()
     let latest = ContinuousClock.now - options.timeDelay
     let pending = withTree { tree in tree[shown.view].collectEdits(andTimesSince: latest) }
     guard !pending.edits.isEmpty || member.hasLogged else {

@@ -141,11 +141,11 @@ private struct RemoteMemberCheck: Sendable {
     let needed = needed(by: heads, coverage)
     let kept = Set(
       member.neededObjects(where: { coverage.holds($0) != false }) { older in
-        member.objects.names(of: older).contains { there[$0] != nil }
+        member.sealedObjects.names(of: older).contains { there[$0] != nil }
       }.map(\.digest))
-    let places = member.objects.places(of: needed.keys, among: there)
+    let places = member.sealedObjects.places(of: needed.keys, among: there)
     let work = needed.map { digest, object in
-      let name = places[digest] ?? member.objects.name(of: digest)
+      let name = places[digest] ?? member.sealedObjects.name(of: digest)
       return Work(
         object: object, name: name, byteCount: there[name],
         mayBeCollected: object.isOnlyInHistory && object.kind != .authored
@@ -219,20 +219,20 @@ private struct RemoteMemberCheck: Sendable {
   private func putAgain(_ one: Work) throws(SyncError) -> Bool {
     let whole: SealedObject
     do {
-      whole = try member.objects.sealedObject(one.name, kind: one.object.kind)
+      whole = try member.sealedObjects.sealedObject(one.name, kind: one.object.kind)
     } catch {
       switch error {
       case .missing, .damaged: return false
       default: throw .vault(error)
       }
     }
-    try session.put(member.objects.vaultPath(of: one.name), whole.file)
+    try session.put(member.sealedObjects.vaultPath(of: one.name), whole.file)
     return true
   }
 
   /// - Returns: What is wrong with the object there; nil when nothing is.
   private func problem(with one: Work) throws(SyncError) -> SyncProblem? {
-    let path = member.objects.vaultPath(of: one.name)
+    let path = member.sealedObjects.vaultPath(of: one.name)
     guard let byteCount = one.byteCount else {
       if one.mayBeCollected { return .mayBeCollected(path) }
       return SyncProblem(
@@ -265,7 +265,7 @@ private struct RemoteMemberCheck: Sendable {
       return VaultError(error)
     }
     do {
-      _ = try member.objects.authenticate(one.name, kind: one.object.kind, file: file)
+      _ = try member.sealedObjects.authenticate(one.name, kind: one.object.kind, file: file)
       return nil
     } catch {
       return error

@@ -77,8 +77,8 @@ package struct RemoteMending: Sendable {
         let tree = try SignedTree.load(
           vault: vault.id, store: vault.store, state: vault.state)
         let member = try vault.receivingMember(member, in: tree)
-        let object = try member.objects.authenticate(name, kind: nil, file: bytes)
-        try member.objects.place(name, file: object.file)
+        let object = try member.sealedObjects.authenticate(name, kind: nil, file: bytes)
+        try member.sealedObjects.place(name, file: object.file)
       case .vault: return false
       default:
         let tree = try SignedTree.load(

@@ -51,7 +51,7 @@ struct AwaitedParts {
   private func lackingPart(of device: DeviceID, _ open: Member) throws(SyncError) -> ObjectName? {
     guard let there = exchange.there[.head(member, device)],
       let part = try keeping(open.awaitedPart(of: device, there.hash)),
-      try !isWhole(part, open), try isThere(open.objects.vaultPath(of: part))
+      try !isWhole(part, open), try isThere(open.sealedObjects.vaultPath(of: part))
     else { return nil }
     return part
   }
@@ -59,7 +59,7 @@ struct AwaitedParts {
   /// What has come whole can only be wrong in itself, and would be so again.
   private func isWhole(_ name: ObjectName, _ open: Member) throws(SyncError) -> Bool {
     do {
-      _ = try open.objects.sealedObject(name)
+      _ = try open.sealedObjects.sealedObject(name)
       return true
     } catch {
       switch error {
@@ -78,7 +78,7 @@ struct AwaitedParts {
 
   /// - Returns: False when the remote's is not whole either, which is noted.
   private func bring(_ name: ObjectName, _ open: Member) throws(SyncError) -> Bool {
-    let path = open.objects.vaultPath(of: name)
+    let path = open.sealedObjects.vaultPath(of: name)
     let file: [UInt8]
     do {
       file = try session.remote.read(
@@ -88,11 +88,11 @@ struct AwaitedParts {
       session.note(SyncProblem(VaultError(error), there: path.string))
       return false
     }
-    do { _ = try open.objects.authenticate(name, kind: nil, file: file) } catch {
+    do { _ = try open.sealedObjects.authenticate(name, kind: nil, file: file) } catch {
       session.note(SyncProblem(error, there: path.string))
       return false
     }
-    try keeping(open.objects.place(name, file: file))
+    try keeping(open.sealedObjects.place(name, file: file))
     session.tally(.pull, path, byteCount: UInt64(file.count))
     return true
   }

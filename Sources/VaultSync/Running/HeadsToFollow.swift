@@ -181,7 +181,7 @@ struct HeadsToFollow {
         found.lineages[name] = segment.lineage
         for entry in segment.entries { _ = manifest.apply(entry) }
       } catch {
-        throw .object(VaultError(error, path: member.objects.vaultPath(of: name).string))
+        throw .object(VaultError(error, path: member.sealedObjects.vaultPath(of: name).string))
       }
     }
     if let name = one.head.head.announcement {

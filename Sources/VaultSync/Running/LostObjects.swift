@@ -25,20 +25,20 @@ struct LostObjects {
   /// Brings what is missing here and the remote has.
   private func bringBack(_ there: [ObjectName: UInt64]) throws(SyncError) {
     let transfer = PullTransfer(
-      session: session, NamedObjects(objects: member.objects, epoch: member.epoch))
+      session: session, NamedObjects(objects: member.sealedObjects, epoch: member.epoch))
     var asked: Set<ObjectName> = []
     var count = 0
     // What was missing may name more that is missing.
     while true {
       let here = try keeping { () throws(VaultError) in
-        Set(try member.objects.listed().map(\.name))
+        Set(try member.sealedObjects.listed().map(\.name))
       }
       // Nothing here can be missing that the remote has.
       if here.isSuperset(of: there.keys) { break }
       let missing = needed(here, there).filter { need in
         !here.contains(need.key) && there[need.key] != nil && asked.insert(need.key).inserted
           // A lazy vault leaves chunks there.
-          && !(member.objects.isLazy && need.value.kind == .chunk)
+          && !(member.sealedObjects.isLazy && need.value.kind == .chunk)
       }
       if missing.isEmpty { break }
       let brought = Gathered<ObjectName>()
@@ -60,10 +60,10 @@ struct LostObjects {
   }
 
   private func putBack(_ there: [ObjectName: UInt64]) throws(SyncError) {
-    let here = try keeping(member.objects.listed())
+    let here = try keeping(member.sealedObjects.listed())
     let missing = here.filter { there[$0.name] != $0.byteCount }.map(\.name)
     // A lazy vault may need what is on the remote only.
-    if missing.isEmpty, !member.objects.isLazy { return }
+    if missing.isEmpty, !member.sealedObjects.isLazy { return }
     let names = Set(here.map(\.name))
     let needed = needed(names, there)
     let nowhere = needed.filter { !names.contains($0.key) && there[$0.key] == nil }
@@ -72,7 +72,7 @@ struct LostObjects {
     noteGone(gone, names, there)
     let lost = missing.filter(wholeHistory(of: needed, without: gone, names, there).contains)
     let transfer = PushTransfer(
-      session: session, NamedObjects(objects: member.objects, epoch: member.epoch))
+      session: session, NamedObjects(objects: member.sealedObjects, epoch: member.epoch))
     let (sent, damaged) = (Gathered<ObjectName>(), Gathered<VaultError>())
     try session.forEach(lost) { (name) throws(SyncError) in
       do throws(TransferFailure) {
@@ -99,9 +99,9 @@ struct LostObjects {
   private func giveFromElsewhere(
     _ gone: [ObjectName: NeededObject]
   ) throws(SyncError) -> Set<ObjectName> {
-    guard member.objects.isLazy, let elsewhere = session.elsewhere, !session.options.isDryRun
+    guard member.sealedObjects.isLazy, let elsewhere = session.elsewhere, !session.options.isDryRun
     else { return [] }
-    let (session, objects) = (session, member.objects)
+    let (session, objects) = (session, member.sealedObjects)
     let given = Gathered<ObjectName>()
     let chunks = gone.filter { $0.value.kind == .chunk }.sorted { $0.key < $1.key }
     try session.forEach(chunks) { (name, chunk) throws(SyncError) in
@@ -138,7 +138,7 @@ struct LostObjects {
     let sent = sent.filter(taken.contains)
     // Whoever put everything under the keys in use may not have had all of the history, which stands there under those of before.
     let current = needed(here, there, by: standing.filter { $0.epoch == member.epoch }) { older in
-      there[member.objects.names(of: older)[0]] != nil
+      there[member.sealedObjects.names(of: older)[0]] != nil
     }
     // Whoever wrote a head that is not followed here knew nothing of what is, may have put everything under keys of its own,
     // and removed what that was under before.
@@ -149,8 +149,8 @@ struct LostObjects {
         current[name].map { object in
           // What of older versions a lazy vault could not have it may never have put there.
           let isLeftOut =
-            member.objects.isLazy && object.kind == .chunk && object.isOnlyInHistory
-          return !isLeftOut && member.objects.names(of: object.digest)[0] == name
+            member.sealedObjects.isLazy && object.kind == .chunk && object.isOnlyInHistory
+          return !isLeftOut && member.sealedObjects.names(of: object.digest)[0] == name
         } ?? false
       }
     if lostCount > 0 {
@@ -190,7 +190,7 @@ struct LostObjects {
     _ objects: [NeededObject], _ here: Set<ObjectName>, _ there: [ObjectName: UInt64]
   ) -> [ObjectName: NeededObject] {
     objects.reduce(into: [:]) { result, object in
-      let names = member.objects.names(of: object.digest)
+      let names = member.sealedObjects.names(of: object.digest)
       let name = names.first { here.contains($0) } ?? names.first { there[$0] != nil }
       result[name ?? names[0]] = object
     }
@@ -207,7 +207,7 @@ struct LostObjects {
   private func revisions(_ head: OpenedHead) -> [ContentDigest] {
     head.segments.flatMap { name -> [ContentDigest] in
       // One that cannot be read is damage, which is told where it is read to be used.
-      guard let bytes = try? member.objects.content(name, kind: .segment),
+      guard let bytes = try? member.sealedObjects.content(name, kind: .segment),
         let segment = try? Segment(decoding: bytes)
       else { return [] }
       return segment.entries.map(\.revision)
@@ -222,7 +222,7 @@ struct LostObjects {
     of needed: [ObjectName: NeededObject], without gone: [ObjectName: NeededObject],
     _ here: Set<ObjectName>, _ there: [ObjectName: UInt64]
   ) -> Set<ObjectName> {
-    guard member.objects.isLazy, !gone.isEmpty else { return Set(needed.keys) }
+    guard member.sealedObjects.isLazy, !gone.isEmpty else { return Set(needed.keys) }
     let broken = member.historyNeeding(Set(gone.values.map(\.digest)))
     return Set(self.needed(here, there) { !broken.contains($0) }.keys)
   }
@@ -233,7 +233,7 @@ struct LostObjects {
   private func noteGone(
     _ gone: [ObjectName: NeededObject], _ here: Set<ObjectName>, _ there: [ObjectName: UInt64]
   ) {
-    guard member.objects.isLazy, !gone.isEmpty else { return }
+    guard member.sealedObjects.isLazy, !gone.isEmpty else { return }
     let older = gone.count { $0.value.isOnlyInHistory }
     if older > 0 { session.note(.olderGone(older, of: member.id)) }
     if older == gone.count { return }
@@ -242,8 +242,8 @@ struct LostObjects {
     where gone[name]?.isOnlyInHistory == false && taken[name]?.isOnlyInHistory == false {
       session.note(
         SyncProblem(
-          .missing(path: member.objects.vaultPath(of: name).string),
-          there: member.objects.vaultPath(of: name).string))
+          .missing(path: member.sealedObjects.vaultPath(of: name).string),
+          there: member.sealedObjects.vaultPath(of: name).string))
     }
   }
 }

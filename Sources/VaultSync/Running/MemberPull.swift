@@ -40,7 +40,7 @@ struct MemberPull {
     }
     if transfers.coverage.counters.isEmpty, exchange.cargo.rooms[member.id] == nil {
       try PackPull(
-        session: session, member: member.id, objects: member.objects, opened: opened,
+        session: session, member: member.id, objects: member.sealedObjects, opened: opened,
         recordCount: incoming.reduce(0) { $0 + $1.entries.count { !finding.isKnown($0) } }
       ).run()
     }
@@ -157,7 +157,8 @@ struct MemberPull {
       if failure.isHistory, case .missing = failure.error { continue }
       if !isTold, case .missing = failure.error { continue }
       session.note(
-        SyncProblem(failure.error, there: member.objects.vaultPath(of: failure.digest).string))
+        SyncProblem(failure.error, there: member.sealedObjects.vaultPath(of: failure.digest).string)
+      )
     }
     try transfer.withdraw(outcome.brokenHistory)
     let lacking = outcome.failures.filter { !$0.isHistory }

@@ -180,7 +180,7 @@ struct MemberSync {
     }
     try push.put(lostTakenOver(of: member, besides: standing))
     // A lazy vault relies on what it has left there from the first sync on.
-    let isFirst = member.objects.isLazy && session.memory.lastComparison == nil
+    let isFirst = member.sealedObjects.isLazy && session.memory.lastComparison == nil
     if session.comparesObjects || session.hasMetLoss || isFirst, !isOnlyPlanned {
       try LostObjects(
         session: session, exchange: exchange, member: member, standing: standing

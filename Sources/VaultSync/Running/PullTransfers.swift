@@ -33,7 +33,7 @@ final class PullTransfers {
     let transfer = PullTransfer(
       session: session,
       NamedObjects(
-        objects: member.objects, epoch: kind.epoch,
+        objects: member.sealedObjects, epoch: kind.epoch,
         coverage: kind.isCovered ? coverage : Coverage()),
       opened: opened, room: room)
     transfers[kind] = transfer
