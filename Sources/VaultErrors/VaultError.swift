@@ -140,12 +140,18 @@ extension VaultError {
     if case .damaged(_, .waiting) = self { true } else { false }
   }
 
-  /// Whether what was read is not as it must be, or not there: another copy of it may be.
+  /// Whether what was read is not as it must be, or not there: another copy of it may be. Whoever can do without that one
+  /// file goes on; every other error concerns the whole, such as a disk that does not answer.
   package var isDamage: Bool {
     switch self {
-    case .damaged, .missing, .crypto: true
+    case .damaged, .missing: true
     default: false
     }
+  }
+
+  /// Whether a signed file does not hold, since it is damaged or missing, or since its device has been removed.
+  package var isOfBrokenFile: Bool {
+    if case .signedByRemovedDevice = self { true } else { isDamage }
   }
 }
 
@@ -168,10 +174,8 @@ package func ifWhole<Value>(
   _ call: @autoclosure () throws(VaultError) -> Value
 ) throws(VaultError) -> Value? {
   do { return try call() } catch {
-    switch error {
-    case .missing, .damaged: return nil
-    default: throw error
-    }
+    guard error.isDamage else { throw error }
+    return nil
   }
 }
 

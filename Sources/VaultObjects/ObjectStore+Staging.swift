@@ -318,10 +318,8 @@ extension ObjectStore {
         do throws(VaultError) {
           announced.read[digest] = try announcedNames(digest)
         } catch {
-          switch error {
-          case .missing, .damaged: announced.unread.insert(digest)
-          default: throw error
-          }
+          guard error.isDamage else { throw error }
+          announced.unread.insert(digest)
         }
       }
     }

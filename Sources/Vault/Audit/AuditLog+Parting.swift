@@ -41,10 +41,7 @@ extension AuditLog {
         events += try load(first, device: device).1
         firsts.append(first)
       } catch {
-        switch error {
-        case .missing, .damaged: continue
-        default: throw error
-        }
+        guard error.isDamage else { throw error }
       }
     }
     return (events, firsts)

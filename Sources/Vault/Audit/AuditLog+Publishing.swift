@@ -54,11 +54,9 @@ extension AuditLog {
     do {
       try context.changeRegister(logEnd: end)
     } catch {
-      switch error {
+      guard error.isDamage else { throw error }
       // The register is not whole, which `read` says; the log goes on without.
-      case .missing, .damaged: return
-      default: throw error
-      }
+      return
     }
   }
 
@@ -195,10 +193,8 @@ extension AuditLog {
         of: device, person: person, signingPublicKey: certified.certificate.signingKey.bytes)
       return body.counter < mark?.counter ?? 0 ? .rolledBack : .end(body.logEnd)
     } catch {
-      switch error {
-      case .missing, .damaged: return mark == nil ? .end(nil) : .rolledBack
-      default: throw error
-      }
+      guard error.isDamage else { throw error }
+      return mark == nil ? .end(nil) : .rolledBack
     }
   }
 }

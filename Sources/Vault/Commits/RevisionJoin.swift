@@ -176,10 +176,8 @@ struct RevisionJoin {
         waiting += revision.previous.filter { seen.insert($0).inserted }
       }
     } catch {
-      switch error {
-      case .missing, .damaged: return true
-      default: throw error
-      }
+      guard error.isDamage else { throw error }
+      return true
     }
     return false
   }
@@ -234,10 +232,7 @@ struct RevisionJoin {
         if let item, seen.isStill(item) { return item }
         waiting += parent.revision.previous.filter { found.insert($0).inserted }
       } catch {
-        switch error {
-        case .damaged, .missing: continue
-        default: throw error
-        }
+        guard error.isDamage else { throw error }
       }
     }
     return nil

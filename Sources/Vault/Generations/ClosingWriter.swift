@@ -136,11 +136,8 @@ struct ClosingWriter {
         return try PersonKeys.openMaster(
           tip, of: person, device: device, wrap: wrap, binding: files.binding)
       } catch {
-        switch error {
         // Closed on a machine that does not know this device: the words open it as well.
-        case .missing, .damaged: break
-        default: throw error
-        }
+        guard error.isDamage else { throw error }
       }
     }
     return try person.openRecoverySlot(of: tip, words: words, binding: files.binding)

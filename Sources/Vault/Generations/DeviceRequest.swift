@@ -72,11 +72,8 @@ extension Vault {
         requests.append(
           RequestingDevice(id: device, name: said.deviceName, kind: said.deviceKind, body: body))
       } catch {
-        switch error {
         // Anyone can write a request; those of others do not open.
-        case .missing, .damaged: continue
-        default: throw error
-        }
+        guard error.isDamage else { throw error }
       }
     }
     return requests.sorted { $0.id < $1.id }

@@ -104,10 +104,8 @@ struct PersonKeys: Sendable {
           opened.wraps[path] = wrap
           keys = opened
         } catch {
-          switch error {
-          case .missing, .damaged: failure = failure ?? error
-          default: throw error
-          }
+          guard error.isDamage else { throw error }
+          failure = failure ?? error
           next += (history.valid[generation]?.follows ?? []).filter { seen.insert($0).inserted }
         }
       }

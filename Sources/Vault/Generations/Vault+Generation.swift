@@ -127,21 +127,15 @@ extension Vault {
         let signed = history.signed(by: departing)
         counted.formUnion(signed.subtracting(leaving.disowned(of: signed, history)))
       } catch {
-        switch error {
         // Of what does not hold nothing counts.
-        case .damaged, .missing, .signedByRemovedDevice: continue
-        default: throw error
-        }
+        guard error.isOfBrokenFile else { throw error }
       }
     }
     do {
       let answer = try IntroductionBody.load(person, files: context.signedFiles, people: people)
       if departing.contains(answer.body.certificate) { counted.insert(answer.id) }
     } catch {
-      switch error {
-      case .missing, .damaged, .signedByRemovedDevice: break
-      default: throw error
-      }
+      guard error.isOfBrokenFile else { throw error }
     }
     return counted
   }

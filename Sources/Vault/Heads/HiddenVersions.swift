@@ -52,7 +52,7 @@ extension Member {
       }
     }
     for (entry, known) in replacing {
-      if try revisionIfWhole(entry.revision)?.previous.contains(known.revision) ?? false {
+      if try ifWhole(revision(entry.revision))?.previous.contains(known.revision) ?? false {
         continue
       }
       for mine in try ownVersions(in: known)
@@ -72,7 +72,7 @@ extension Member {
     var open = [known.revision]
     var seen = Set(open)
     while let digest = open.popLast(), seen.count <= Self.joinedVersionLimit {
-      guard let revision = try revisionIfWhole(digest) else { continue }
+      guard let revision = try ifWhole(self.revision(digest)) else { continue }
       if revision.isUnsignedJoin {
         open += revision.previous.filter { seen.insert($0).inserted }
       } else if revision.device == context.device.id {
@@ -91,22 +91,13 @@ extension Member {
     var seen = Set(open)
     while let digest = open.popLast(), seen.count <= Self.pastLimit {
       if digest == wanted { return true }
-      guard let revision = try revisionIfWhole(digest) else { continue }
+      guard let revision = try ifWhole(self.revision(digest)) else { continue }
       // What has not seen it does not come from it either.
       if revision.version[context.device.id] < counter { continue }
       if revision.previous.contains(wanted) { return true }
       open += revision.previous.filter { seen.insert($0).inserted }
     }
     return false
-  }
-
-  private func revisionIfWhole(_ digest: ContentDigest) throws(VaultError) -> RecordRevision? {
-    do { return try revision(digest) } catch {
-      switch error {
-      case .missing, .damaged: return nil
-      default: throw error
-      }
-    }
   }
 
   private static let joinedVersionLimit = 64

@@ -129,10 +129,8 @@ struct HeadJudges: Sendable {
   /// Whether the head is of someone who could write the member once and may no more; false also where it does not hold.
   func isOfFormerWriter(_ device: DeviceID, in files: SignedFiles) throws(VaultError) -> Bool {
     do { return try judge(device, in: files).isOfFormerWriter } catch {
-      switch error {
-      case .damaged, .missing, .signedByRemovedDevice: return false
-      default: throw error
-      }
+      guard error.isOfBrokenFile else { throw error }
+      return false
     }
   }
 }

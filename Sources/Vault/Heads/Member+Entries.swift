@@ -118,16 +118,11 @@ extension Member {
 
   /// What the revision says that the entry names; nil where it is not here, or damaged.
   private func entryOfRevision(_ entry: RecordEntry) throws(VaultError) -> RecordEntry? {
-    let revision: RecordRevision
-    do {
-      let bytes = try objects.content(entry.revision, kind: .record)
-      do { revision = try RecordRevision(decoding: bytes) } catch { return nil }
-    } catch {
-      switch error {
-      case .missing, .damaged: return nil
-      default: throw error
-      }
+    guard let bytes = try ifWhole(objects.content(entry.revision, kind: .record)) else {
+      return nil
     }
+    let revision: RecordRevision
+    do { revision = try RecordRevision(decoding: bytes) } catch { return nil }
     return RecordEntry(
       revision, named: entry.revision, summary: try summary(of: revision, for: entry))
   }

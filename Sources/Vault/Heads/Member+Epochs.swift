@@ -130,10 +130,7 @@ extension Member {
         heads.lines.lineages[head.device] = heads.lines.lineage(of: head.head, head.device)
       } catch {
         // What is wrong with it is told when it is taken.
-        switch error {
-        case .missing, .damaged: break
-        default: throw error
-        }
+        guard error.isDamage else { throw error }
       }
     }
   }
@@ -200,11 +197,8 @@ extension Member {
       _ = try adopt(kept, &heads)
       if kept.device != context.device.id { heads.former = kept }
     } catch {
-      switch error {
       // Then the file is compared with what was seen.
-      case .missing, .damaged: break
-      default: throw error
-      }
+      guard error.isDamage else { throw error }
     }
   }
 

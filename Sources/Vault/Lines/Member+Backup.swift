@@ -41,13 +41,8 @@ extension Member {
   /// The newest head that this machine has kept, if it counts no more.
   private func formerOwn() throws(VaultError) -> LoadedHead? {
     guard let bytes = try context.state.keptHead(of: id) else { return nil }
-    do { return try register.loadFormerOwn(bytes) } catch {
-      switch error {
-      // What it was sealed with is gone.
-      case .missing, .damaged: return nil
-      default: throw error
-      }
-    }
+    // Nil where what it was sealed with is gone.
+    return try ifWhole(register.loadFormerOwn(bytes)) ?? nil
   }
 
   private func isAhead(_ kept: LoadedHead, _ heads: HeadsState) -> Bool {

@@ -167,11 +167,9 @@ extension Member {
       guard head.counter > mark.counter || head.mark == HeadMark(mark) else { return nil }
       return (head, bytes)
     } catch {
-      switch error {
+      guard error.isOfBrokenFile else { throw error }
       // A power cut has torn it, or it is another device's.
-      case .damaged, .missing, .signedByRemovedDevice: return nil
-      default: throw error
-      }
+      return nil
     }
   }
 }

@@ -43,7 +43,7 @@ final class Renaming: Sendable {
         continue
       }
       let isFirstLook = opened.insert(digest).inserted
-      guard let revision = try readable(digest) else {
+      guard let revision = try ifWhole(member.revision(digest)) else {
         // What cannot be read here stays as it is.
         note(digest, as: digest)
         waiting.removeLast()
@@ -79,15 +79,6 @@ final class Renaming: Sendable {
       })
     }
     return try member.objects.write(.record, bytes, under: keys)
-  }
-
-  private func readable(_ digest: ContentDigest) throws(VaultError) -> RecordRevision? {
-    do { return try member.revision(digest) } catch {
-      switch error {
-      case .missing, .damaged: return nil
-      default: throw error
-      }
-    }
   }
 
   private subscript(digest: ContentDigest) -> ContentDigest? { digests.withLock { $0[digest] } }

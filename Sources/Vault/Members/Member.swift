@@ -217,10 +217,7 @@ package final class Member: Sendable {
     of record: RecordID
   ) throws(VaultError) -> [(digest: ContentDigest, revision: RecordRevision)] {
     try history(of: record) { error, isCurrent throws(VaultError) in
-      switch error {
-      case .missing, .damaged: if isCurrent { throw error }
-      default: throw error
-      }
+      guard error.isDamage, !isCurrent else { throw error }
     }
   }
 

@@ -73,10 +73,8 @@ struct MemberOpening {
           id: wrap.epoch, keys: EpochKeys(key, member: member, binding: files.binding))
         wraps[.epochWrap(member, wrap.wrap.file)] = try file(of: wrap)
       } catch {
-        switch error {
-        case .damaged, .missing: failure = failure ?? error
-        default: throw error
-        }
+        guard error.isDamage else { throw error }
+        failure = failure ?? error
       }
     }
     let current = links.trust.epochs.ranking.compactMap { epochs[$0] }.first

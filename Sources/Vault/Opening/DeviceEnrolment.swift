@@ -138,11 +138,8 @@ extension DeviceEnrolment {
         both.join(register.profile.profile)
         joined = both
       } catch {
-        switch error {
         // A broken register hides what that device says, no more.
-        case .missing, .damaged: continue
-        default: throw error
-        }
+        guard error.isDamage else { throw error }
       }
     }
     return joined

@@ -143,11 +143,9 @@ extension Member {
       }
       return bytes.withUnsafeBytes { HashedContent(.record, $0).digest } == digest
     } catch {
-      switch error {
+      guard error.isDamage else { throw error }
       // What it was made of is not kept any more, or not here.
-      case .missing, .damaged: return false
-      default: throw error
-      }
+      return false
     }
   }
 }

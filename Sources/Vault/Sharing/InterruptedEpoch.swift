@@ -47,10 +47,7 @@ extension Member {
         default: break
         }
       } catch {
-        switch error {
-        case .damaged, .missing: continue
-        default: throw error
-        }
+        guard error.isDamage else { throw error }
       }
     }
     return InterruptedEpoch(

@@ -194,11 +194,8 @@ extension Vault {
           throw VaultError(error, path: path.string)
         }
       } catch {
-        switch error {
         // Nobody's answer, or a forged one.
-        case .missing, .damaged, .signedByRemovedDevice: continue
-        default: throw error
-        }
+        guard error.isOfBrokenFile else { throw error }
       }
     }
     return answers

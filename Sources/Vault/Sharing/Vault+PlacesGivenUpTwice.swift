@@ -55,16 +55,10 @@ extension Vault {
     let known = try vouching().people.union([person])
     var found: [PlaceToSettle] = []
     for id in entries.compactMap({ MemberID(hex: $0.name) }) {
-      do {
-        let places = try context.opening(of: id).loadLinks().history.placesGivenUpTwice
-        found += places.filter { known.contains($0.holder) || isMeant(id) }.map {
-          PlaceToSettle(member: id, place: $0)
-        }
-      } catch {
-        switch error {
-        case .damaged, .missing: continue
-        default: throw error
-        }
+      guard let links = try ifWhole(context.opening(of: id).loadLinks()) else { continue }
+      let places = links.history.placesGivenUpTwice
+      found += places.filter { known.contains($0.holder) || isMeant(id) }.map {
+        PlaceToSettle(member: id, place: $0)
       }
     }
     return found

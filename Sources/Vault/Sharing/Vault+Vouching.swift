@@ -37,14 +37,8 @@ extension Vault {
     let entries = try storing(context.store.list("members"))
     var unopened: [PersonID: [MemberID]] = [:]
     for id in entries.compactMap({ MemberID(hex: $0.name) }) where member(id) == nil {
-      do {
-        unopened[try context.opening(of: id).loadLinks().creator, default: []].append(id)
-      } catch {
-        switch error {
-        case .damaged, .missing: continue
-        default: throw error
-        }
-      }
+      guard let links = try ifWhole(context.opening(of: id).loadLinks()) else { continue }
+      unopened[links.creator, default: []].append(id)
     }
     return unopened
   }

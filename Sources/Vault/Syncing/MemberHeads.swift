@@ -47,15 +47,8 @@ package struct MemberHeads: Sendable {
 
   /// What a segment says of the heads before it; nothing if it is not here or damaged, which the whole sync tells.
   private func lineage(in segment: ContentDigest) throws(VaultError) -> SegmentLineage? {
-    do {
-      let bytes = try objects.content(segment, kind: .segment)
-      do { return try Segment(decoding: bytes).lineage } catch { return nil }
-    } catch {
-      switch error {
-      case .missing, .damaged: return nil
-      default: throw error
-      }
-    }
+    guard let bytes = try ifWhole(objects.content(segment, kind: .segment)) else { return nil }
+    do { return try Segment(decoding: bytes).lineage } catch { return nil }
   }
 
   /// A revision, whole but for the pages of its item tree.

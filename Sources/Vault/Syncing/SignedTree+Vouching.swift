@@ -10,12 +10,7 @@ extension SignedTree {
   ) throws(VaultError) -> Vouching {
     var histories: [MemberHistory] = []
     for member in members {
-      do { histories.append(try links(of: member).history) } catch {
-        switch error {
-        case .damaged, .missing: continue
-        default: throw error
-        }
-      }
+      if let links = try ifWhole(self.links(of: member)) { histories.append(links.history) }
     }
     var extended = vouching
     extended.judge(histories)
@@ -24,12 +19,7 @@ extension SignedTree {
 
   /// Who made a member, if its root holds.
   package func creator(of member: MemberID) throws(VaultError) -> PersonID? {
-    do { return try links(of: member).creator } catch {
-      switch error {
-      case .damaged, .missing: return nil
-      default: throw error
-      }
-    }
+    try ifWhole(links(of: member).creator)
   }
 
   /// Whether the person has closings that count.

@@ -92,16 +92,11 @@ package struct SignedTree: Sendable {
       _ = try verifyStored(path)
       return false
     } catch {
-      switch error {
-      case .damaged, .missing, .signedByRemovedDevice: break
-      default: throw error
-      }
+      guard error.isOfBrokenFile else { throw error }
     }
     do { _ = try verify(path, bytes) } catch {
-      switch error {
-      case .damaged, .missing, .signedByRemovedDevice: return false
-      default: throw error
-      }
+      guard error.isOfBrokenFile else { throw error }
+      return false
     }
     return true
   }
@@ -194,11 +189,9 @@ package struct SignedTree: Sendable {
       do {
         guard try links(of: member).wrapsThatAreOver.contains(path) else { continue }
       } catch {
-        switch error {
+        guard error.isOfBrokenFile else { throw error }
         // A member whose root does not hold has no links that count.
-        case .damaged, .missing, .signedByRemovedDevice: continue
-        default: throw error
-        }
+        continue
       }
       if !here.contains(path) {
         let memory = try state?.loadLinkMemory(of: member)
@@ -237,10 +230,8 @@ package struct SignedTree: Sendable {
   /// The links of a member that end the tenures of places; none where its root does not hold.
   package func ends(in member: MemberID) throws(VaultError) -> [StatementID] {
     do { return try links(of: member).history.ends } catch {
-      switch error {
-      case .damaged, .missing, .signedByRemovedDevice: return []
-      default: throw error
-      }
+      guard error.isOfBrokenFile else { throw error }
+      return []
     }
   }
 
@@ -249,14 +240,7 @@ package struct SignedTree: Sendable {
   package func beginsEpoch(
     _ member: MemberID, _ id: StatementID, besides known: Set<StatementID>
   ) throws(VaultError) -> Bool {
-    do {
-      return try links(of: member).history.follows(id, anEpochBesides: known)
-    } catch {
-      switch error {
-      case .damaged, .missing: return false
-      default: throw error
-      }
-    }
+    try ifWhole(links(of: member).history.follows(id, anEpochBesides: known)) ?? false
   }
 
   /// Whether an owner's device may have to write a link: access that was given until a date has ended, somebody has a
@@ -264,14 +248,8 @@ package struct SignedTree: Sendable {
   ///
   /// - Parameter now: Milliseconds since 1970.
   package func mayOweEpoch(to member: MemberID, now: UInt64) throws(VaultError) -> Bool {
-    let links: MemberLinks
-    do { links = try self.links(of: member) } catch {
-      switch error {
-      // In what does not hold nobody owes anything.
-      case .damaged, .missing: return false
-      default: throw error
-      }
-    }
+    // In what does not hold nobody owes anything.
+    guard let links = try ifWhole(self.links(of: member)) else { return false }
     guard let current = links.trust.epochs.current else { return true }
     return !(links.trust.epochs.unwrapped[current] ?? []).isEmpty
       || links.access.entitlements.keys.contains { links.hasEnded(for: $0, now: now) }

@@ -331,10 +331,8 @@ extension ObjectStore {
         return false
       }
     } catch {
-      switch error {
-      case .damaged, .missing: return false
-      default: throw error
-      }
+      guard error.isDamage else { throw error }
+      return false
     }
   }
 }

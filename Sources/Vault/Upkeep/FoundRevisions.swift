@@ -184,10 +184,7 @@ extension Member {
     for head in heads.withLock({ Array($0.loaded.values) }) {
       for segment in head.head.segments {
         do { names.formUnion(try entries(in: segment).map(\.revision)) } catch {
-          switch error {
-          case .missing, .damaged: continue
-          default: throw error
-          }
+          guard error.isDamage else { throw error }
         }
       }
     }

@@ -75,17 +75,11 @@ extension Member {
   private func mayCome(
     _ device: DeviceID, besides known: FileHash?
   ) throws(VaultError) -> Bool {
-    let file: LoadedSignedFile
-    let body: HeadFile
-    do {
-      (body, file) = try context.signedFiles.loadHeadWithoutVerifying(of: device, in: id)
-    } catch {
-      switch error {
-      case .missing, .damaged: return false
-      default: throw error
-      }
-    }
-    guard file.hash != known else { return false }
+    guard
+      let (body, file) = try ifWhole(
+        context.signedFiles.loadHeadWithoutVerifying(of: device, in: id)),
+      file.hash != known
+    else { return false }
     let isSigned = context.people.trust.statements.certificates[body.certificate] != nil
     if isSigned {
       do {
@@ -94,10 +88,8 @@ extension Member {
         if judged.counts { return true }
         guard judged.isWaiting else { return false }
       } catch {
-        switch error {
-        case .missing, .damaged: return false
-        default: throw error
-        }
+        guard error.isDamage else { throw error }
+        return false
       }
     }
     // Whoever was taken out has the keys of before, and can sign nothing for somebody who was not.

@@ -146,12 +146,7 @@ extension HeadsState {
 extension ObjectStore {
   /// Whether the object's header calls it a record revision; false when it has no header that can be read, or is gone.
   fileprivate func isRevision(_ name: ObjectName) throws(VaultError) -> Bool {
-    do { return try kind(of: name) == .record } catch {
-      switch error {
-      case .damaged, .missing: return false
-      default: throw error
-      }
-    }
+    try ifWhole(kind(of: name)) == .record
   }
 }
 

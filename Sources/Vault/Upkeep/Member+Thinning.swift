@@ -161,11 +161,9 @@ extension Member {
         }
       }
     } catch {
-      switch error {
+      guard error.isDamage else { throw error }
       // What cannot be found so `collect` finds.
-      case .missing, .damaged: return
-      default: throw error
-      }
+      return
     }
   }
 }
@@ -196,10 +194,8 @@ extension CommitWriter {
         // What is written anew is signed, and another one's version may say that it is this device's.
         return try member.isSigned(name, by: own) ? try member.revision(name) : nil
       } catch {
-        switch error {
-        case .missing, .damaged: return nil
-        default: throw error
-        }
+        guard error.isDamage else { throw error }
+        return nil
       }
     }
     let now = context.clock.milliseconds()

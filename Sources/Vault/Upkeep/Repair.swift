@@ -93,12 +93,8 @@ extension Member {
     var edits: [RecordEdit] = []
     var cut: [RepairReport.CutRecord] = []
     for entry in allEntries() where !entry.isDeleted && !entry.isBare {
-      let readable: ReadableItems
-      do { readable = try readableItems(of: revision(entry.revision)) } catch {
-        switch error {
-        case .missing, .damaged: continue
-        default: throw error
-        }
+      guard let readable = try ifWhole(readableItems(of: revision(entry.revision))) else {
+        continue
       }
       if readable.gaps.isEmpty { continue }
       var edit = RecordEdit(record: entry.record)
@@ -216,10 +212,7 @@ extension Member {
         summary = FrontMatter.summary(
           of: try beginning(of: document, byteCount: RecordDocument.frontMatterLimit))
       } catch {
-        switch error {
-        case .missing, .damaged: break
-        default: throw error
-        }
+        guard error.isDamage else { throw error }
       }
     }
     return RecordEntry(revision, named: name, summary: summary)
@@ -247,10 +240,7 @@ extension Member {
             digest: digest, byteCount: object.byteCount, revision: revision,
             author: try author(of: revision, digest, bytes)))
       } catch {
-        switch error {
-        case .damaged, .missing: continue
-        default: throw error
-        }
+        guard error.isDamage else { throw error }
       }
     }
     return found

@@ -163,15 +163,8 @@ extension Member {
     let current = register.keys.current.keyID
     var old: Set<ObjectName> = []
     for (name, _) in try objects.listed() {
-      do {
-        if try objects.keyID(of: name) != current { old.insert(name) }
-      } catch {
-        switch error {
-        // Not for us to judge.
-        case .damaged, .missing: continue
-        default: throw error
-        }
-      }
+      // What tells no key is not for us to judge.
+      if let key = try ifWhole(objects.keyID(of: name)), key != current { old.insert(name) }
     }
     old.subtract(heads.withLock { objectsOfTakenOver($0) }.flatMap(objects.names))
     if !old.isEmpty { try sealAnewWhatIsLeft() }
@@ -191,11 +184,8 @@ extension Member {
           _ = try objects.write(
             reference.kind, content, under: register.keys.current, with: arrivals)
         } catch {
-          switch error {
           // A lazy vault keeps it elsewhere, or nobody has it whole.
-          case .missing, .damaged: continue
-          default: throw error
-          }
+          guard error.isDamage else { throw error }
         }
       }
     }

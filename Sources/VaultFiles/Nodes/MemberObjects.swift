@@ -60,10 +60,7 @@ final class MemberObjects: DraftStore {
 
   /// The error for whoever reads; damage is written into the audit log, once an object.
   func failure(_ error: VaultError, reading digest: ContentDigest) -> FileError {
-    switch error {
-    case .damaged, .missing, .crypto: noteDamage(digest)
-    default: break
-    }
+    if error.isDamage { noteDamage(digest) }
     return FileError(error)
   }
 
