@@ -3,14 +3,9 @@ import Testing
 import VaultModel
 
 @Suite struct JoinTests {
-  private struct Named {
-    var revision: RecordRevision
-    var name: ContentDigest
-  }
-
   private let shelf = PageShelf()
 
-  private func revision(_ random: inout SeededRandom) throws -> Named {
+  private func revision(_ random: inout SeededRandom) throws -> NamedRevision {
     let device: DeviceID = random.id()
     let items = try (0..<60).filter { _ in random.number(below: 3) > 0 }.map {
       var item = random.item(named: try fileName("file \($0)"))
@@ -31,22 +26,20 @@ import VaultModel
       attributesTime: random.time(), version: VersionVector(device: device, counter: 1),
       time: random.time(), device: device,
       document: random.bool() ? random.item(named: .record) : nil, items: ItemTree(items: items))
-    return Named(revision: revision, name: shelf.store(try encode(&revision)))
+    return NamedRevision(revision, named: shelf.store(try encode(&revision)))
   }
 
   private func encode(_ revision: inout RecordRevision) throws -> [UInt8] {
     revision.encode(storingPages: shelf.store)
   }
 
-  private func join(_ a: Named, _ b: Named) throws -> Named {
-    var merged = try Join.merge(
-      a.revision, named: a.name, b.revision, named: b.name, load: shelf.load
-    ).merged
-    return Named(revision: merged, name: shelf.store(try encode(&merged)))
+  private func join(_ a: NamedRevision, _ b: NamedRevision) throws -> NamedRevision {
+    var merged = try Join.merge(a, b, load: shelf.load).merged
+    return NamedRevision(merged, named: shelf.store(try encode(&merged)))
   }
 
   /// The revision without the names of those that it came from.
-  private func bytes(_ named: Named) throws -> [UInt8] {
+  private func bytes(_ named: NamedRevision) throws -> [UInt8] {
     var revision = named.revision
     revision.previous = []
     return try encode(&revision)
@@ -57,7 +50,7 @@ import VaultModel
     var random = SeededRandom(seed: seed)
     let (a, b, c) = (try revision(&random), try revision(&random), try revision(&random))
     let (ab, ba) = (try join(a, b), try join(b, a))
-    #expect(ab.name == ba.name)
+    #expect(ab.digest == ba.digest)
     #expect(try bytes(join(ab, c)) == bytes(join(a, join(b, c))))
     #expect(try bytes(join(a, a)) == bytes(a))
     #expect(try bytes(join(ab, a)) == bytes(ab))
@@ -98,7 +91,8 @@ import VaultModel
     let base = try base()
     let (a, b) = (try edited(base, "x", 1, at: 5), try edited(base, "y", 2, at: 6))
     var outcome = try Join.merge(
-      a, named: names.0, b, named: names.1, base: base, load: shelf.load)
+      NamedRevision(a, named: names.0), NamedRevision(b, named: names.1), base: base,
+      load: shelf.load)
     #expect(outcome.losers.isEmpty)
     for (text, content) in [("x", 1), ("y", 2)] as [(String, UInt8)] {
       let item = try outcome.merged.item(named: fileName(text), load: shelf.load)
@@ -111,7 +105,8 @@ import VaultModel
     let base = try base()
     let (a, b) = (try edited(base, "x", 1, at: 5), try edited(base, "x", 2, at: 6))
     let outcome = try Join.merge(
-      a, named: names.0, b, named: names.1, base: base, load: shelf.load)
+      NamedRevision(a, named: names.0), NamedRevision(b, named: names.1), base: base,
+      load: shelf.load)
     var loser = a
     let item = try #require(try loser.item(named: fileName("x"), load: shelf.load))
     #expect(outcome.losers == [Join.Loser(part: .item(item), revision: names.0)])
@@ -124,7 +119,8 @@ import VaultModel
     b.place.isDeleted = true
     b.placeTime = HybridTime(milliseconds: 7)
     let outcome = try Join.merge(
-      b, named: names.1, a, named: names.0, base: base, load: shelf.load)
+      NamedRevision(b, named: names.1), NamedRevision(a, named: names.0), base: base,
+      load: shelf.load)
     #expect(outcome.merged.place.isDeleted)
     #expect(outcome.losers.map(\.revision) == [names.0])
   }

@@ -35,8 +35,8 @@ import VaultModel
     let emma = try device.emma
     let history = try emma.history(of: record)
     #expect(count.contains(history.count), "\(history.count)", sourceLocation: sourceLocation)
-    for (_, revision) in history {
-      for item in try emma.items(of: revision) {
+    for version in history {
+      for item in try emma.items(of: version.revision) {
         for case let chunk? in try emma.chunks(of: item.content) {
           #expect(throws: Never.self, sourceLocation: sourceLocation) {
             try emma.objects.verify(chunk, kind: .chunk)

@@ -200,12 +200,11 @@ import VaultTrust
         let bytes = part.encode { _ in .zero }
         let digest = try member.objects.write(
           .record, bytes, under: member.register.keys.current)
-        return (digest, try RecordRevision(decoding: bytes))
+        return NamedRevision(try RecordRevision(decoding: bytes), named: digest)
       }
-      parents = parts.map(\.0)
+      parents = parts.map(\.digest)
       var merged = try Join.merge(
-        parts[0].1, named: parts[0].0, parts[1].1, named: parts[1].0,
-        load: { throw VaultError.missing(path: $0.hex) }
+        parts[0], parts[1], load: { throw VaultError.missing(path: $0.hex) }
       ).merged
       return merged.encode { _ in .zero }
     }

@@ -214,7 +214,8 @@ import VaultTrust
     let theirs = try #require(adults.anna.emma?.entry(note)).revision
     let join = try pages(bens.loadPage) { load in
       var merged = try Join.merge(
-        bens.revision(theirs), named: theirs, bens.revision(own), named: own, load: load
+        NamedRevision(bens.revision(theirs), named: theirs),
+        NamedRevision(bens.revision(own), named: own), load: load
       ).merged
       return merged.encode { _ in .zero }
     }

@@ -163,7 +163,8 @@ import VaultTrust
     let oldest = try #require(emma.history(of: note).last).digest
     let forged = try pages(emma.loadPage) { load in
       var merged = try Join.merge(
-        emma.revision(newest), named: newest, emma.revision(oldest), named: oldest, load: load
+        NamedRevision(emma.revision(newest), named: newest),
+        NamedRevision(emma.revision(oldest), named: oldest), load: load
       ).merged
       return merged.encode { _ in .zero }
     }

@@ -83,8 +83,7 @@ extension CommitWriter {
       || states.known.contains { $0.hasContent(of: name.item) }
       || lost.contains { $0.items.contains { $0.hasContent(of: name.item) } }
     guard !isKnown, let entry = entry(name.record) else { return }
-    let revision = RevisionJoin.Named(
-      digest: entry.revision, revision: try member.revision(entry.revision))
+    let revision = NamedRevision(try member.revision(entry.revision), named: entry.revision)
     let author = try RevisionJoin(member: member).author(of: .item(name.item), in: revision)
     lost.append(
       ConflictCopy(

@@ -35,16 +35,16 @@ extension CommitWriter {
     let digests = rivals.map(\.revision).sorted()
     guard let first = digests.first else { return }
     let join = RevisionJoin(member: member)
-    var sum = RevisionJoin.Named(digest: first, revision: try member.revision(first))
+    var sum = NamedRevision(try member.revision(first), named: first)
     var copies: [ConflictCopy] = []
     var met: [FileID: MetFile] = [:]
     for digest in digests.dropFirst() {
-      let other = RevisionJoin.Named(digest: digest, revision: try member.revision(digest))
+      let other = NamedRevision(try member.revision(digest), named: digest)
       var outcome = try join.run(sum, other)
       copies += outcome.copies
       for (file, states) in outcome.metFiles { met[file, default: MetFile()].join(states) }
       let stored = try write(&outcome.merged, base: nil, entry: nil)
-      sum = RevisionJoin.Named(digest: stored, revision: outcome.merged)
+      sum = NamedRevision(outcome.merged, named: stored)
     }
     joined.insert(record)
     lost += copies
@@ -138,7 +138,7 @@ extension CommitWriter {
 extension CommitWriter {
   /// Keeps what another device made of an item since the author of the edit looked at it.
   mutating func keepUnseen(
-    by edit: RecordEdit, in base: RevisionJoin.Named, _ names: Names
+    by edit: RecordEdit, in base: NamedRevision, _ names: Names
   ) throws(VaultError) {
     let join = RevisionJoin(member: member)
     for (name, seen) in edit.seen {

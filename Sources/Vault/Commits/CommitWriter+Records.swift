@@ -37,11 +37,12 @@ extension CommitWriter {
     if let wanted = edit.base, entry?.revision != wanted {
       throw .changedMeanwhile(record: edit.record)
     }
-    var base: (digest: ContentDigest, revision: RecordRevision)?
-    if let entry { base = (entry.revision, try member.revision(entry.revision)) }
-    let named = base.map { RevisionJoin.Named(digest: $0.digest, revision: $0.revision) }
+    var base: NamedRevision?
+    if let entry {
+      base = NamedRevision(try member.revision(entry.revision), named: entry.revision)
+    }
     let edit = try published(edit)
-    if let named { try keepUnseen(by: edit, in: named, names) }
+    if let base { try keepUnseen(by: edit, in: base, names) }
     try noteOtherNames(of: edit, base: base?.revision, names)
     let terms = RecordEdit.Terms(
       time: time(of: edit, over: base?.revision, names), device: context.device.id,
@@ -49,7 +50,7 @@ extension CommitWriter {
     let applied = try edit.applied(to: base, under: terms, load: member.loadPage)
     if var revision = applied ?? base?.revision { try noteItems(of: edit, in: &revision) }
     guard var revision = applied else { return }
-    if let named, let copy = try whatVanishes(by: edit, in: revision, over: named) {
+    if let base, let copy = try whatVanishes(by: edit, in: revision, over: base) {
       lost.append(copy)
     }
     try write(&revision, base: base?.revision, entry: entry)
@@ -61,7 +62,7 @@ extension CommitWriter {
   ///
   /// - Parameter revision: What the edit makes of `base`, not stored yet.
   private func whatVanishes(
-    by edit: RecordEdit, in revision: RecordRevision, over base: RevisionJoin.Named
+    by edit: RecordEdit, in revision: RecordRevision, over base: NamedRevision
   ) throws(VaultError) -> ConflictCopy? {
     do {
       switch (base.revision.place.isDeleted, revision.place.isDeleted) {
@@ -86,7 +87,7 @@ extension CommitWriter {
   /// A note of the name that another device has given the record since the author of the edit looked, as a join leaves one; nil
   /// where there is no such name, or a copy of what lost has it.
   private func unseenPlace(
-    by edit: RecordEdit, in base: RevisionJoin.Named
+    by edit: RecordEdit, in base: NamedRevision
   ) throws(VaultError) -> ConflictCopy? {
     let old = base.revision.place
     guard let place = edit.place, place != old, let entry = entry(edit.record) else { return nil }
@@ -108,7 +109,7 @@ extension CommitWriter {
   }
 
   private func saved(
-    by edit: RecordEdit, in revision: RecordRevision, over base: RevisionJoin.Named
+    by edit: RecordEdit, in revision: RecordRevision, over base: NamedRevision
   ) throws(VaultError) -> ConflictCopy? {
     let (before, now) = (try member.items(of: base.revision), try member.items(of: revision))
     let saved = now.filter { edit.items[$0.name] != nil && !$0.stands(among: before) }
@@ -122,14 +123,13 @@ extension CommitWriter {
   private func deleted(
     before edit: RecordEdit, in revision: RecordRevision
   ) throws(VaultError) -> ConflictCopy? {
-    let (digest, before) = try RecordRestore(member).revisionBeforeDeletion(of: edit.record)
+    let before = try RecordRestore(member).revisionBeforeDeletion(of: edit.record)
     let now = try member.items(of: revision)
-    let gone = try member.items(of: before).filter {
+    let gone = try member.items(of: before.revision).filter {
       edit.items[$0.name] == nil && !$0.stands(among: now)
     }
     if gone.isEmpty { return nil }
-    return try RevisionJoin(member: member).whole(
-      RevisionJoin.Named(digest: digest, revision: before))
+    return try RevisionJoin(member: member).whole(before)
   }
 
   /// Brings the contents of an edit to their places, under the current keys. An item of which something is not to be had

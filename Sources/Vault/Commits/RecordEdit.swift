@@ -123,11 +123,11 @@ extension RecordEdit {
   /// The revision that this edit makes of `base`; nil if it changes nothing.
   ///
   /// - Parameters:
-  ///   - base: The current revision and its digest; nil for a new record.
+  ///   - base: The current revision; nil for a new record.
   ///   - load: Gives a page of the item tree.
   /// - Throws: `notFound` when there is no revision to build on; what `load` throws.
   func applied(
-    to base: (digest: ContentDigest, revision: RecordRevision)?, under terms: Terms,
+    to base: NamedRevision?, under terms: Terms,
     load: @escaping (ContentDigest) throws(VaultError) -> ItemPage
   ) throws(VaultError) -> RecordRevision? {
     let (time, device) = (terms.time, terms.device)

@@ -10,12 +10,6 @@ struct RevisionJoin {
     var metFiles: [FileID: MetFile]
   }
 
-  /// A revision and its digest.
-  struct Named {
-    let digest: ContentDigest
-    let revision: RecordRevision
-  }
-
   /// A record edited this often or more without the others knowing keeps the version before as well.
   static let manyEdits = 4
   /// How far back a common ancestor is looked for.
@@ -24,15 +18,14 @@ struct RevisionJoin {
   let member: Member
 
   /// - Throws: `missing` or `damaged` when a revision or a page of either cannot be read.
-  func run(_ a: Named, _ b: Named) throws(VaultError) -> Outcome {
+  func run(_ a: NamedRevision, _ b: NamedRevision) throws(VaultError) -> Outcome {
     let (stepsOfA, baseOfA) = try base(of: a, known: b.revision.version)
     let (stepsOfB, baseOfB) = try base(of: b, known: a.revision.version)
     let base = [baseOfA, baseOfB].compactMap(\.self).max {
       ($0.revision.time, $0.digest) < ($1.revision.time, $1.digest)
     }
     let outcome = try pages(member.loadPage) { load in
-      try Join.merge(
-        a.revision, named: a.digest, b.revision, named: b.digest, base: base?.revision, load: load)
+      try Join.merge(a, b, base: base?.revision, load: load)
     }
     var copies: [ConflictCopy] = []
     for (side, other) in [(a, b), (b, a)] {
@@ -48,14 +41,14 @@ struct RevisionJoin {
   /// The newest ancestor of a revision that the other side knew, and how many revisions came after it; nil when
   /// it is no longer kept.
   private func base(
-    of start: Named, known: VersionVector
-  ) throws(VaultError) -> (steps: Int, base: Named?) {
+    of start: NamedRevision, known: VersionVector
+  ) throws(VaultError) -> (steps: Int, base: NamedRevision?) {
     var steps = 0
     var level = [start]
     var seen: Set<ContentDigest> = [start.digest]
-    var found: [Named] = []
+    var found: [NamedRevision] = []
     while !level.isEmpty, steps < Self.depthLimit {
-      var next: [Named] = []
+      var next: [NamedRevision] = []
       for child in level {
         for digest in child.revision.previous where seen.insert(digest).inserted {
           guard let parent = try revisionIfKept(digest) else { continue }
@@ -72,9 +65,9 @@ struct RevisionJoin {
     return (steps, newest)
   }
 
-  private func revisionIfKept(_ digest: ContentDigest) throws(VaultError) -> Named? {
+  private func revisionIfKept(_ digest: ContentDigest) throws(VaultError) -> NamedRevision? {
     do {
-      return Named(digest: digest, revision: try member.revision(digest))
+      return NamedRevision(try member.revision(digest), named: digest)
     } catch {
       if case .missing = error { return nil }
       throw error
@@ -84,7 +77,7 @@ struct RevisionJoin {
   // MARK: What lost
 
   private func copies(
-    of losers: [Join.Loser], in side: Named, other: Named
+    of losers: [Join.Loser], in side: NamedRevision, other: NamedRevision
   ) throws(VaultError) -> [ConflictCopy] {
     guard !losers.isEmpty else { return [] }
     // Deleted by the others: the edited version is kept whole, since nothing of it shows any more, or only its folder.
@@ -148,7 +141,8 @@ struct RevisionJoin {
   /// Items of a conflict's copy that are as they were kept, and are kept beside it all the same, since the copy on the other
   /// side does not stand for them.
   private func keptAside(
-    _ losers: [Join.Loser], in side: Named, where isUnseen: (Item) throws(VaultError) -> Bool
+    _ losers: [Join.Loser], in side: NamedRevision,
+    where isUnseen: (Item) throws(VaultError) -> Bool
   ) throws(VaultError) -> [ConflictCopy] {
     guard let mark = ConflictMark(side.revision.attributes.xattrs) else { return [] }
     var aside: [Item] = []
@@ -182,7 +176,7 @@ struct RevisionJoin {
     return false
   }
 
-  func whole(_ version: Named) throws(VaultError) -> ConflictCopy {
+  func whole(_ version: NamedRevision) throws(VaultError) -> ConflictCopy {
     let revision = version.revision
     var copy = ConflictCopy(
       mark: ConflictMark(record: revision.record, device: revision.device, time: revision.time),
@@ -194,18 +188,18 @@ struct RevisionJoin {
 
   /// The device that wrote a part of a revision.
   func author(
-    of part: Join.Loser.Part, in side: Named
+    of part: Join.Loser.Part, in side: NamedRevision
   ) throws(VaultError) -> DeviceID {
     try origin(of: part, in: side).device
   }
 
   /// The oldest revision in which a part of one stands as it is now, as far as these are kept.
   func origin(
-    of part: Join.Loser.Part, in side: Named
+    of part: Join.Loser.Part, in side: NamedRevision
   ) throws(VaultError) -> RecordRevision {
     var oldest = side
     for _ in 0..<Self.depthLimit {
-      var before: Named?
+      var before: NamedRevision?
       for name in oldest.revision.previous where before == nil {
         guard let parent = try revisionIfKept(name) else { continue }
         if try stands(part, of: side.revision, in: parent.revision) { before = parent }
@@ -219,7 +213,7 @@ struct RevisionJoin {
   /// The item of a name as somebody has seen it, from one of the newest revisions before `start` that are kept; nil if none of
   /// them has it.
   func item(
-    named name: FileName, seenAs seen: SeenFile, before start: Named
+    named name: FileName, seenAs seen: SeenFile, before start: NamedRevision
   ) throws(VaultError) -> Item? {
     if seen == .nothing { return nil }
     var waiting = start.revision.previous

@@ -202,9 +202,7 @@ package final class Member: Sendable {
   /// The revisions of a record, newest first, as far back as they are kept.
   ///
   /// - Throws: `notFound` for an unknown record; `damaged` for a revision that is there but does not open.
-  package func history(
-    of record: RecordID
-  ) throws(VaultError) -> [(digest: ContentDigest, revision: RecordRevision)] {
+  package func history(of record: RecordID) throws(VaultError) -> [NamedRevision] {
     try history(of: record) { error, isCurrent throws(VaultError) in
       // Older revisions are removed after their retention time.
       if case .missing = error, !isCurrent { return }
@@ -213,9 +211,7 @@ package final class Member: Sendable {
   }
 
   /// The same without the revisions that are damaged, and what came before these.
-  func readableHistory(
-    of record: RecordID
-  ) throws(VaultError) -> [(digest: ContentDigest, revision: RecordRevision)] {
+  func readableHistory(of record: RecordID) throws(VaultError) -> [NamedRevision] {
     try history(of: record) { error, isCurrent throws(VaultError) in
       guard error.isDamage, !isCurrent else { throw error }
     }
@@ -224,9 +220,9 @@ package final class Member: Sendable {
   private func history(
     of record: RecordID,
     fail: (_ error: VaultError, _ isCurrent: Bool) throws(VaultError) -> Void
-  ) throws(VaultError) -> [(digest: ContentDigest, revision: RecordRevision)] {
+  ) throws(VaultError) -> [NamedRevision] {
     guard let entry = entry(record) else { throw .notFound(what: "the record") }
-    var result: [(digest: ContentDigest, revision: RecordRevision)] = []
+    var result: [NamedRevision] = []
     var waiting = [entry.revision]
     var seen: Set<ContentDigest> = [entry.revision]
     while let digest = waiting.popLast() {
@@ -235,7 +231,7 @@ package final class Member: Sendable {
         try fail(error, digest == entry.revision)
         continue
       }
-      result.append((digest, found))
+      result.append(NamedRevision(found, named: digest))
       for previous in found.previous
       where !seen.contains(previous) && historyGoesOn(from: digest, to: previous) {
         seen.insert(previous)

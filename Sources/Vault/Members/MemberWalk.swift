@@ -68,7 +68,7 @@ struct MemberWalk {
   ///   - keeps: Whether a revision is still kept that this other one replaced.
   func walkAll(
     where isWanted: (RecordEntry) -> Bool = { _ in true },
-    keeps: (_ older: ContentDigest, _ newer: RevisionJoin.Named) -> Bool,
+    keeps: (_ older: ContentDigest, _ newer: NamedRevision) -> Bool,
     visit: (VisitedObject) -> Void,
     fail: (VisitedObject, VaultError) -> Void, progress: (Int) -> Void
   ) {
@@ -89,7 +89,7 @@ struct MemberWalk {
               fail(reference, error)
             })
         else { continue }
-        let named = RevisionJoin.Named(digest: next.name, revision: revision)
+        let named = NamedRevision(revision, named: next.name)
         for previous in revision.previous
         where keeps(previous, named) && !seen.contains(previous)
           && member.historyGoesOn(from: next.name, to: previous)

@@ -72,9 +72,9 @@ extension Member {
     var newer = [damaged]
     var found: [Item] = []
     let current = entry(record)?.revision
-    for (name, revision) in try readableHistory(of: record)
-    where name != current && !revision.place.isDeleted {
-      let older = try readableItems(of: revision)
+    for version in try readableHistory(of: record)
+    where version.digest != current && !version.revision.place.isDeleted {
+      let older = try readableItems(of: version.revision)
       found += older.items.filter { item in newer.allSatisfy { $0.mayLack(item.name) } }
       newer.append(older)
       if older.gaps.isEmpty { break }

@@ -132,13 +132,14 @@ extension Member {
   ) throws(VaultError) -> Bool {
     guard revision.isUnsignedJoin, revision.previous.count == 2 else { return false }
     do {
-      let parts = try revision.previous.map { part throws(VaultError) in try self.revision(part) }
-      guard parts.allSatisfy({ $0.record == revision.record }), try areRivals(parts[0], parts[1])
+      let parts = try revision.previous.map { part throws(VaultError) in
+        NamedRevision(try self.revision(part), named: part)
+      }
+      guard parts.allSatisfy({ $0.revision.record == revision.record }),
+        try areRivals(parts[0].revision, parts[1].revision)
       else { return false }
       let bytes = try pages(loadPage) { load in
-        var join = try Join.merge(
-          parts[0], named: revision.previous[0], parts[1], named: revision.previous[1], load: load
-        ).merged
+        var join = try Join.merge(parts[0], parts[1], load: load).merged
         return join.encode { page in page.withUnsafeBytes { HashedContent(.page, $0).digest } }
       }
       return bytes.withUnsafeBytes { HashedContent(.record, $0).digest } == digest

@@ -56,7 +56,7 @@ package struct RecordRestore {
   /// - Throws: `notFound` when no such revision is kept.
   package func revisionBeforeDeletion(
     of record: RecordID
-  ) throws(VaultError) -> (digest: ContentDigest, revision: RecordRevision) {
+  ) throws(VaultError) -> NamedRevision {
     let history = try member.history(of: record)
     guard var best = history.firstIndex(where: { !$0.revision.place.isDeleted }) else {
       throw .notFound(what: "a revision of the record before it was deleted")
@@ -136,8 +136,8 @@ package struct RecordRestore {
   }
 
   private func append(_ entry: RecordEntry, to edits: inout [RecordEdit]) throws(VaultError) {
-    let (_, revision) = try revisionBeforeDeletion(of: entry.record)
-    edits.append(try edit(of: entry.record, to: revision))
+    let before = try revisionBeforeDeletion(of: entry.record)
+    edits.append(try edit(of: entry.record, to: before.revision))
   }
 
   private func checkIsFree(_ entry: RecordEntry) throws(VaultError) {
@@ -173,8 +173,8 @@ package struct RecordRestore {
   package func deletedFile(
     named name: FileName, of record: RecordID
   ) throws(VaultError) -> Item {
-    for (_, revision) in try member.history(of: record) {
-      if let item = try member.item(named: name, of: revision) { return item }
+    for version in try member.history(of: record) {
+      if let item = try member.item(named: name, of: version.revision) { return item }
     }
     throw .notFound(what: "a revision in which the record had this file")
   }

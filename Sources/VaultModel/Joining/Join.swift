@@ -39,20 +39,20 @@ package enum Join {
   ///   - base: the newest revision that both replaced, if the caller can tell. What stands unchanged
   ///     in it did not lose, it was replaced knowingly; without a base, whatever differs is a loser.
   ///   - load: gives the item pages of all of them.
-  /// - Returns: the join; the losers, sorted by name within a revision, those of `a` first. An item lost if the join's item
+  /// - Returns: the join; the losers, sorted by name within a revision, those of `first` first. An item lost if the join's item
   ///   of its name has other content, or if the other revision deletes the record, its own does not, and the join deletes the
   ///   record or the item.
   package static func merge(
-    _ a: RecordRevision, named aName: ContentDigest, _ b: RecordRevision,
-    named bName: ContentDigest,
-    base: RecordRevision? = nil, load: ItemTree.Load
+    _ first: NamedRevision, _ second: NamedRevision, base: RecordRevision? = nil,
+    load: ItemTree.Load
   ) throws -> Outcome {
+    let (a, b) = (first.revision, second.revision)
     precondition(a.record == b.record, "only revisions of one record can be joined")
-    guard aName != bName else { return Outcome(merged: a, losers: []) }
+    guard first.digest != second.digest else { return Outcome(merged: a, losers: []) }
     var met: [FileID: MetFile] = [:]
     var (left, right, merged) = (a, b, a)
     merged.version = a.version.joined(with: b.version)
-    merged.previous = [aName, bName].sorted()
+    merged.previous = [first.digest, second.digest].sorted()
     merged.signature = nil
     let aIsLater = (a.time, a.device) > (b.time, b.device)
     (merged.time, merged.device) = aIsLater ? (a.time, a.device) : (b.time, b.device)
@@ -76,8 +76,8 @@ package enum Join {
     try left.items.forEachDifference(to: &right.items, load: load, pair)
     try lost.addDeleted(left, right, &merged, load)
     let losers =
-      lostPlace(a, aName, merged, base) + lost.losers(fromLeft: true, aName)
-      + lostPlace(b, bName, merged, base) + lost.losers(fromLeft: false, bName)
+      lostPlace(first, merged, base) + lost.losers(fromLeft: true, first.digest)
+      + lostPlace(second, merged, base) + lost.losers(fromLeft: false, second.digest)
     return Outcome(merged: merged, losers: losers, metFiles: met)
   }
 
@@ -106,12 +106,11 @@ package enum Join {
   }
 
   private static func lostPlace(
-    _ revision: RecordRevision, _ name: ContentDigest, _ merged: RecordRevision,
-    _ base: RecordRevision?
+    _ side: NamedRevision, _ merged: RecordRevision, _ base: RecordRevision?
   ) -> [Loser] {
-    let place = revision.place
+    let place = side.revision.place
     guard place != merged.place, place != base?.place, !place.isDeleted else { return [] }
-    return [Loser(part: .place(place), revision: name)]
+    return [Loser(part: .place(place), revision: side.digest)]
   }
 }
 

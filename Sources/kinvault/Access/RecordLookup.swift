@@ -115,8 +115,8 @@ struct RecordLookup {
       let member = vault.member(named: path.member),
       case .record(let record)? = try member.target(at: parent.components)
     else { return nil }
-    for (_, revision) in try member.history(of: record)
-    where try member.item(named: name, of: revision) != nil {
+    for version in try member.history(of: record)
+    where try member.item(named: name, of: version.revision) != nil {
       return FoundRecord(member: member, target: .file(name, in: record), path: path)
     }
     return nil

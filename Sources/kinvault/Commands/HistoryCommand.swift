@@ -76,7 +76,8 @@ private struct RevisionRow: Encodable {
     let byDigest = Dictionary(uniqueKeysWithValues: history.map { ($0.digest, $0.revision) })
     var names = vault.pathNames(of: found.member)
     let authors = try AuthorshipText.load(of: vault)
-    return try history.compactMap { digest, revision in
+    return try history.compactMap { version in
+      let (digest, revision) = (version.digest, version.revision)
       let old = revision.previous.compactMap { byDigest[$0] }.first
       var changes = try found.member.changes(from: old, to: revision)
       let isCut = old == nil && !revision.previous.isEmpty

@@ -45,7 +45,7 @@ struct RestoreCommand: ParsableCommand {
     if let name = found.fileName {
       try restore(name, of: found, plan, in: vault)
     } else if let revision {
-      let (_, wanted) = try find(revision, in: found)
+      let wanted = try find(revision, in: found)
       if isDeleted {
         try vault.commit(plan.edits(undeleting: found.record, as: wanted), to: found.member)
       } else {
@@ -72,7 +72,7 @@ struct RestoreCommand: ParsableCommand {
     let current = try member.item(named: name, in: found.record)
     let item: Item
     if let revision {
-      let (_, wanted) = try find(revision, in: found)
+      let wanted = try find(revision, in: found)
       guard let old = try member.item(named: name, of: wanted) else {
         throw CommandError.notFound("The file was not there in revision \(revision).")
       }
@@ -114,9 +114,7 @@ struct RestoreCommand: ParsableCommand {
       "Replace what \(what) is now? It stays in the history.", isGiven: yes)
   }
 
-  private func find(
-    _ digits: String, in found: FoundRecord
-  ) throws -> (digest: ContentDigest, revision: RecordRevision) {
+  private func find(_ digits: String, in found: FoundRecord) throws -> RecordRevision {
     let digits = digits.lowercased()
     let matches = try found.member.history(of: found.record).filter {
       digits.count >= 4 && $0.digest.hex.hasPrefix(digits)
@@ -128,6 +126,6 @@ struct RestoreCommand: ParsableCommand {
       throw CommandError.notFound(
         "The record has no revision \(digits). To see those it has: kinvault history")
     }
-    return match
+    return match.revision
   }
 }

@@ -112,7 +112,7 @@ struct AdversaryChecks {
   }
 
   private func authorFailures(
-    _ found: (digest: ContentDigest, revision: RecordRevision), _ member: Member, _ place: String
+    _ found: NamedRevision, _ member: Member, _ place: String
   ) throws -> [String] {
     guard case .signed(let author) = try member.authorship(of: found.digest) else { return [] }
     let own = try texts(of: found.revision, in: member)
