@@ -94,7 +94,7 @@ extension TreeState {
     if let directory = source as? DirectoryNode { try checkPlace(of: directory, in: to) }
     guard let target else {
       if move.mode == .exchange { throw .failed(.notFound) }
-      place(source, move.newName, in: to, from: move.name, of: from)
+      place(source, move)
       return
     }
     switch move.mode {
@@ -104,7 +104,7 @@ extension TreeState {
       exchange(source, target, move)
     case .replace:
       try removeTarget(target, for: source, move)
-      place(source, move.newName, in: to, from: move.name, of: from)
+      place(source, move)
     }
   }
 
@@ -138,30 +138,13 @@ extension TreeState {
   }
 
   /// Gives a node its new name; the old one is gone.
-  private mutating func place(
-    _ node: Node, _ newName: FileName, in to: DirectoryNode, from name: FileName,
-    of from: DirectoryNode
-  ) {
-    let view = to.view
-    if let file = node as? FileNode {
-      if file.links.count > 1 { view.willChange(file) }
-      view.willChange(item: name, of: from.record, exists: true)
-      view.willChange(item: newName, of: to.record, exists: false)
-      setSlot(nil, name, in: from)
-      file.links.removeAll { $0 == Link(record: from.record, name: name) }
-      view.forgetUncommitted(item: name, of: from.record)
-      file.links.append(Link(record: to.record, name: newName))
-      setSlot(.node(file), newName, in: to)
-      file.mediaType = MediaType.of(newName, mode: file.mode)
-    } else if let directory = node as? DirectoryNode {
-      _ = (records(in: from), records(in: to))
-      from.forgetRecord(named: name)
-      to.records?[newName] = directory.record
-      view.willChange(placeOf: directory)
-      directory.parent = to.record
-      directory.title = newName
-    }
-    node.changed = .now
+  private mutating func place(_ node: Node, _ move: Move) {
+    let (from, to) = (move.from, move.to)
+    // The new name is put among those that the directory has already.
+    if node is DirectoryNode { _ = records(in: to) }
+    detach(node, move.name, from: from)
+    if node is FileNode { from.view.forgetUncommitted(item: move.name, of: from.record) }
+    attach(node, move.newName, to: to)
     touch(from)
     if to !== from { touch(to) }
   }
