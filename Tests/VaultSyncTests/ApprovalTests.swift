@@ -100,9 +100,7 @@ import VaultModel
     let generation = try #require(own.generation)
     let files = SignedFiles(store: store, binding: vault.context.binding)
     let signer = vault.context.device
-    let wrap = try files.loadWrap(.wrap(vault.person, generation, signer.id), PeopleMemory())
-    let master = try PersonKeys.openMaster(
-      generation, of: own, device: signer, wrap: wrap, binding: vault.context.binding)
+    let master = try files.openMaster(generation, of: own, device: signer, PeopleMemory())
     let request = try DeviceRequestBody.load(device, person: vault.person, files: files)
     let enrolment = DeviceEnrolment(
       copy: VaultCopy(id: vault.id, store: store, state: state, clock: .system),

@@ -130,12 +130,7 @@ struct ClosingWriter {
     _ tip: StatementID, words: borrowing RecoveryWords
   ) throws(VaultError) -> MasterKey {
     if let device {
-      do {
-        let path = VaultPath.wrap(person.id, tip, device.id)
-        let wrap = try files.loadWrap(path, memory)
-        return try PersonKeys.openMaster(
-          tip, of: person, device: device, wrap: wrap, binding: files.binding)
-      } catch {
+      do { return try files.openMaster(tip, of: person, device: device, memory) } catch {
         // Closed on a machine that does not know this device: the words open it as well.
         guard error.isDamage else { throw error }
       }

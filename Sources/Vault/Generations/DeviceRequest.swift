@@ -92,11 +92,8 @@ extension Vault {
     let own = try context.ownPerson()
     guard let generation = own.generation else { throw .keysDivided(person: person) }
     let files = context.signedFiles
-    let master = try PersonKeys.openMaster(
-      generation, of: own, device: context.device,
-      wrap: try files.loadWrap(
-        .wrap(person, generation, device), context.state.loadPeopleMemory()),
-      binding: context.binding)
+    let master = try files.openMaster(
+      generation, of: own, device: context.device, context.state.loadPeopleMemory())
     let enrolment = DeviceEnrolment(copy: context.copy, person: person)
     let signer = context.device
     try enrolment.certify(

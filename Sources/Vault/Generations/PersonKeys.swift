@@ -161,4 +161,15 @@ extension SignedFiles {
     if let known = memory.files[path] { return known }
     return try storing(store.read(BlobPath(path.string), limit: DeviceWrapContext.fileLimit))
   }
+
+  /// The master key of a generation, by its wrap for this device.
+  ///
+  /// - Throws: `missing`; `damaged`, also when the wrap gives another key.
+  func openMaster(
+    _ generation: StatementID, of person: Person, device: ThisDevice, _ memory: PeopleMemory
+  ) throws(VaultError) -> MasterKey {
+    let wrap = try loadWrap(.wrap(person.id, generation, device.id), memory)
+    return try PersonKeys.openMaster(
+      generation, of: person, device: device, wrap: wrap, binding: binding)
+  }
 }

@@ -28,10 +28,8 @@ extension VaultContext {
     let approver = try ownCertificate()
     let own = try ownPerson()
     guard let generation = own.generation else { throw .keysDivided(person: person) }
-    let master = try PersonKeys.openMaster(
-      generation, of: own, device: old,
-      wrap: try signedFiles.loadWrap(
-        .wrap(person, generation, old.id), state.loadPeopleMemory()), binding: binding)
+    let master = try signedFiles.openMaster(
+      generation, of: own, device: old, state.loadPeopleMemory())
     let next = try nextDevice()
     let new = try slotKey.openDeviceKeys(
       next.keys, of: next.device, path: state.describe("next-device"))
