@@ -15,25 +15,25 @@ package final class Vault: Sendable {
   let context: VaultContext
   var identities: IdentityKeys { context.keys.identities }
   let openMembers: Guarded<[MemberID: Member]>
-  /// Those of them that wait for this person's yes.
+  /// The open members that somebody shares with this person, and that this person has not accepted yet.
   private let offered = Guarded<Set<MemberID>>([])
   private let found: Guarded<[Problem]>
   /// Under which names this machine shows the members.
   package let memberNames: ShownNames
   let oldObjectUser = Guarded<(@Sendable (Member) -> Bool)?>(nil)
-  /// Every access, as this device notes it.
+  /// This person's audit log, to which this device adds what is done here.
   package let audit: AuditLog
-  /// What fails while nobody looks.
+  /// Where failures are written that nobody waits for; Docs/Code.md, "The log".
   package var log: BackgroundLog { context.log }
 
   package let id: VaultID
   package var person: PersonID { context.person }
   package var device: DeviceID { context.device.id }
   package var folder: FilePath? { context.folder }
-  /// What content leaves free of the disk, for the commits that name it.
+  /// How much of the disk new content leaves free, so that there is room for the commits that name it.
   package static var reservedByteCount: UInt64 { Staging.commitByteCount }
   package var isReadOnly: Bool { context.isReadOnly }
-  /// How this person and device call themselves; kept sealed in the device's register.
+  /// The names that this person and this device have given themselves; they are kept sealed in the device's register.
   package let profile: DeviceProfile
 
   init(
@@ -77,7 +77,7 @@ package final class Vault: Sendable {
     event.place = String(decoding: parts.joined(separator: "/").utf8.prefix(600), as: UTF8.self)
   }
 
-  /// What was found wrong while opening, and can be lived with.
+  /// What was found wrong while the vault was opened, and did not keep it from being opened.
   package var problems: [Problem] {
     found.withLock { $0 } + (memberNames.failure.map { [Problem($0, path: "shown")] } ?? [])
   }
@@ -123,7 +123,8 @@ package final class Vault: Sendable {
     return members.first { names[$0.id] == name }
   }
 
-  /// What the members show as, here and in the mounted view: several of one name are told apart.
+  /// The names under which the members show, in commands and in the mounted view alike. Members of the same name get different
+  /// ones.
   package var shownNames: [MemberID: FileName] {
     let members = members
     return memberNames.names(
@@ -136,7 +137,8 @@ package final class Vault: Sendable {
     RecordPathNames(member, called: shownNames[member.id])
   }
 
-  /// How often people, members, what anybody may do with them, or what they are called were found to be others.
+  /// Counts how often people, members, anybody's access or any of their names were found to have changed. Whoever shows them
+  /// compares it with what it was before.
   package var accessChanges: UInt64 { context.accessChanges }
 
   /// Makes a new member, with this person as its owner.
@@ -153,7 +155,7 @@ package final class Vault: Sendable {
     return member
   }
 
-  /// The same for one that takes the place of another one, and shows beside it until it does.
+  /// The same for a member that is to take the place of `old`, and shows beside it until then; nil for any other.
   func addMember(
     named name: FileName, renewing old: MemberID?
   ) throws(VaultError) -> Member {
@@ -174,7 +176,7 @@ package final class Vault: Sendable {
 
   /// Writes what is left of the audit log and removes this process's staging folder.
   ///
-  /// Commits are the caller's business: what is staged and named by none is dropped.
+  /// The caller has committed before: what is staged and named by no commit is lost.
   package func close() throws(VaultError) {
     defer { context.staging?.remove() }
     context.redoFolder.close(isNeeded: members.contains { $0.hasLogged })
@@ -187,6 +189,6 @@ extension Member {
   /// True if no device has written this member yet.
   var hasNoHead: Bool { heads.withLock { $0.loaded.isEmpty } }
 
-  /// Why what is here of the member is not whole, and cannot be written; nil when it is.
+  /// What is missing or damaged of the member, so that it cannot be written; nil when it is whole.
   package var damageReason: VaultError? { state.withLock { $0.damage } }
 }

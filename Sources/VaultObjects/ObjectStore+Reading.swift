@@ -35,14 +35,15 @@ extension ObjectStore {
     if reader.isOfFile { readers.withLock { $0.insert(reader) } }
   }
 
-  /// Opens chunks that are likely to be read soon, in the background: the first look at a file of a cold cache costs
-  /// several reads of the disk, one after the other, before the first of its bytes.
+  /// Opens chunks in the background that are likely to be read soon. Where the disk has to be asked, opening one costs several
+  /// reads, one after the other, before the first byte of its content.
   ///
-  /// Takes as many as stay open at once. What is wrong with a chunk shows when it is read.
+  /// Of more chunks than stay open at once, the first are taken. A chunk that cannot be opened is passed over: what is wrong with
+  /// it is told when it is read.
   ///
   /// - Parameters:
-  ///   - threadCount: So many at once. Each waits for the disk nearly all of the time, and a disk answers many as fast as one.
-  ///   - readsOn: They will be read from the beginning, not here and there.
+  ///   - threadCount: On how many threads. Each waits for the disk nearly all of the time, and a disk answers many as fast as one.
+  ///   - readsOn: Whether the chunks will be read from their beginnings, and not here and there.
   package func openAhead(_ digests: [ContentDigest], threadCount: Int = 16, readsOn: Bool = false) {
     // By name, so that those of one folder are together.
     let sorted = digests.prefix(Self.openReaderLimit).map { ($0, name(of: $0)) }
@@ -63,7 +64,7 @@ extension ObjectStore {
     }
   }
 
-  /// How many descriptors of objects a member keeps open.
+  /// How many files of objects a member keeps open at the most.
   static let openReaderLimit = 1280
 
   private func open(_ digest: ContentDigest) throws(VaultError) -> ObjectReader {
@@ -139,7 +140,7 @@ extension ObjectStore {
     try lazy.fetch(chunk, for: self)
   }
 
-  /// Says that a chunk will be read soon: a lazy vault begins to bring it here.
+  /// Begins to bring a chunk here that will be read soon and that a lazy vault keeps elsewhere. Does nothing for any other.
   package func prefetch(_ digest: ContentDigest) {
     guard let lazy, staging != nil, !isStaged(digest) else { return }
     // What cannot be told now is told to whoever reads it.
@@ -158,12 +159,12 @@ extension ObjectStore {
     return try content(kind, in: file, at: path(of: place.name), place)
   }
 
-  /// Forgets open readers of the object, after its file was replaced or removed.
+  /// Closes the reader of the object, if there is one: its file was replaced or removed.
   func forgetReader(_ digest: ContentDigest) { readers.withLock { $0.remove(digest) } }
 
   func forgetReader(_ name: ObjectName) { readers.withLock { $0.remove(name) } }
 
-  /// Forgets open readers of objects that another process removed: the disk gives their room back only then.
+  /// Closes the readers of objects whose files another process has removed: only then does the disk give their room back.
   package func forgetRemoved() {
     for reader in readers.withLock({ $0.all }) where reader.isRemoved {
       forgetReader(reader.digest)

@@ -9,7 +9,7 @@ import VaultModel
 extension ObjectStore {
   // MARK: Staging
 
-  /// Stages the content for as long as this process lives, or until a commit takes it.
+  /// `stage` for a content that nobody holds: it stays for as long as this process lives, or until a commit takes it.
   ///
   /// - Throws: What `stage` throws.
   package func put(
@@ -18,8 +18,10 @@ extension ObjectStore {
     try stageCounted(kind, content).digest
   }
 
-  /// Hashes, seals and stages the content; the same content is stored once. It stays for as long as what is returned,
-  /// or until a commit takes it. Not durable before a commit that names it.
+  /// Hashes, seals and stages the content. Equal contents are stored once.
+  ///
+  /// - Returns: What holds it: the content stays staged for as long as this lives, or until a commit takes it. It is not durable
+  ///   before that commit.
   ///
   /// - Throws: `noSpace`, `readOnly`, `io`.
   package func stage(
@@ -39,7 +41,7 @@ extension ObjectStore {
     try content.withBytes { (bytes) throws(VaultError) in try stage(kind, bytes) }
   }
 
-  /// Counts one user, who ends its use by the number.
+  /// Stages the content and counts one more user of it, who ends that with the number that is returned (`endUse`).
   private func stageCounted(
     _ kind: ObjectKind, _ bytes: UnsafeRawBufferPointer
   ) throws(VaultError) -> (digest: ContentDigest, number: UInt64) {
@@ -168,7 +170,7 @@ extension ObjectStore {
     }
   }
 
-  /// Whether the content waits for a commit.
+  /// Whether the content is staged, and waits for a commit.
   package func isStaged(_ digest: ContentDigest) -> Bool { staged.withLock { $0[digest] != nil } }
 
   // MARK: Publishing

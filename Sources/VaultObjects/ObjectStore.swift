@@ -3,11 +3,15 @@ import Threads
 import VaultCrypto
 import VaultModel
 
-/// The objects of one member: content in, digest out, and back.
+/// The objects of one member: it takes a content and gives its digest, and gives the content for a digest.
 ///
-/// A content is one thing in every epoch; under which name its file stands, the keys of the epoch say that it is sealed
-/// with. New objects are *staged*: sealed on disk, or in memory while they are small, but named by no commit. `publish`
-/// brings them to their place as part of a commit; `settle` or `restage` says how that has ended. Safe to use from any thread; calls run on the caller's thread.
+/// The digest of a content is the same in every epoch. The name of the file that holds it is not: it depends on the keys of the
+/// epoch that the file is sealed with.
+///
+/// New objects are *staged* first: they are sealed, and lie in the staging folder or, while they are small, in memory. A commit
+/// brings those that it names to their places (`publish`), and says at its end whether they stay there (`settle`, `restage`).
+///
+/// Safe to use from any thread; every call runs on the thread that makes it.
 package final class ObjectStore: Sendable {
   let member: MemberID
   let keys: MemberKeys
@@ -15,7 +19,7 @@ package final class ObjectStore: Sendable {
   let staging: Staging?
   let lazy: LazyChunks?
   let buffers: BufferPool
-  /// What no commit of this process has taken yet.
+  /// The objects that wait for a commit of this process.
   let staged = Guarded(StagedObjects())
   let readers = Guarded(ReaderCache(capacity: openReaderLimit))
   let announced = Guarded(AnnouncedObjects())
@@ -23,7 +27,7 @@ package final class ObjectStore: Sendable {
   /// - Parameters:
   ///   - staging: Where new objects wait for a commit; nil in a vault opened for reading.
   ///   - lazy: Where chunks are brought from that are not here; nil in a vault that is wholly here.
-  ///   - buffers: Such as any sealed chunk fits into.
+  ///   - buffers: Each large enough for any sealed chunk.
   package init(
     member: MemberID, keys: MemberKeys, store: any LocalStore, staging: Staging?,
     lazy: LazyChunks?, buffers: BufferPool
@@ -37,11 +41,11 @@ package final class ObjectStore: Sendable {
   }
 }
 
-/// What other devices have announced that they will remove.
+/// The objects that other devices have announced to remove.
 struct AnnouncedObjects {
-  /// What each announcement names that was read.
+  /// Of each announcement that was read, the names in it.
   var read: [ContentDigest: Set<ObjectName>] = [:]
-  /// Those that are not here yet, or damaged: any object may be among what they name.
+  /// The announcements that are not here yet, or damaged. They may name any object.
   var unread: Set<ContentDigest> = []
 
   func mayName(_ object: ObjectName) -> Bool {

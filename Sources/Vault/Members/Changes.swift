@@ -1,16 +1,17 @@
 import Threads
 import VaultModel
 
-/// What changes in one member's records, from when it was begun: the one road on which news travels in a process. Each who
-/// shows records, or keeps what was made of them, goes on from a `Changes` of its own, and takes nothing from anyone else's.
+/// Tells which records of one member have changed since this value was made. It is the one road on which news travels in a
+/// process: a mount, a page or the search makes a `Changes` of its own, and what one of them takes the others still get.
 /// Safe to use from any thread.
 ///
-/// Whoever begins one before they look at the records misses nothing.
+/// Make it before looking at the records for the first time: what changes after that is told, so nothing is missed.
 package final class Changes: Sendable {
-  /// Whose changes are followed.
+  /// Whose changes are told.
   package enum Authors: Sendable {
     case anybody
-    /// Of other processes, other devices and joins: for whoever makes this process's own changes, and knows of them.
+    /// Those that came from other processes and other devices, or of a join. A mount asks for these: it makes this process's
+    /// own changes itself, and shows them already.
     case others
   }
 
@@ -24,14 +25,14 @@ package final class Changes: Sendable {
 
   deinit { member.state.withLock { $0.changes.end(number) } }
 
-  /// The records that changed since the last call, whichever part of this process noticed.
+  /// The records that changed since the last call, or since this value was made.
   package func take() -> Set<RecordID> { member.state.withLock { $0.changes.take(number) } }
 
-  /// The same, without taking them.
+  /// What `take` would return now; it stays to be taken.
   var waiting: Set<RecordID> { member.state.withLock { $0.changes.waiting(for: number) } }
 }
 
-/// What waits for each of those that follow the changes of a member.
+/// Every `Changes` of one member, by a number, and the records that wait to be taken from it.
 struct FollowedChanges: Sendable {
   struct Follower {
     let authors: Changes.Authors
@@ -55,13 +56,13 @@ struct FollowedChanges: Sendable {
 
   func waiting(for number: Int) -> Set<RecordID> { followers[number]?.waiting ?? [] }
 
-  /// Changes that others made.
+  /// Notes, for everybody who follows, records that others changed.
   mutating func note(_ records: some Sequence<RecordID>) {
     // Not over the dictionary itself, which would be copied with all that waits.
     for number in Array(followers.keys) { followers[number]?.waiting.formUnion(records) }
   }
 
-  /// Changes that this process was asked to make.
+  /// Notes records that this process was asked to change: for those who follow the changes of anybody.
   mutating func note(own records: some Sequence<RecordID>) {
     for number in Array(followers.keys) where followers[number]?.authors == .anybody {
       followers[number]?.waiting.formUnion(records)

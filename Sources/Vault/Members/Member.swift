@@ -8,7 +8,8 @@ import VaultObjects
 
 /// One family member, unlocked: the records, and the objects they are made of.
 ///
-/// What is asked about records is answered from memory. Safe to use from any thread.
+/// Which records there are, and where they stand, is answered from memory; what is in them is read from the vault's folder.
+/// Safe to use from any thread.
 package final class Member: Sendable {
   package let id: MemberID
   /// Other modules use the methods of `Member+Objects`, and a sync `sealedObjects`.
@@ -16,12 +17,12 @@ package final class Member: Sendable {
   let context: VaultContext
   let register: HeadRegister
   let redoLog: RedoLog
-  // What is known of records; a leaf: nothing is read or written while it is held.
+  // What is known of records. No I/O happens while this lock is held, and no other lock is taken.
   let state = Guarded(MemberState())
-  // The lists of what devices had signed that were left out, as they are asked for.
+  // What devices had signed that their persons have removed since, by the list that says it; read as it is asked for.
   let authoredLists = Guarded<[ContentDigest: Set<ContentDigest>]>([:])
-  // Held through I/O by whoever reads or writes heads; taken before the commit lock, and that before
-  // `state`.
+  // Held by whoever reads or writes heads, also while the disk is waited for. It is taken before the commit lock, and that is
+  // taken before `state`.
   let heads: Guarded<HeadsState>
   let revisions = Guarded(RevisionCache(capacity: 64, itemLimit: 1 << 15))
 
@@ -44,7 +45,7 @@ package final class Member: Sendable {
     state.withLock { $0.manifest[.root]?.title } ?? FileName("\(id.shortHex)") ?? .record
   }
 
-  /// What this person may do with the member; nil without access, or when it was given up or has ended.
+  /// What this person may do with the member; nil for somebody who has no access, or whose access has ended or was given up.
   package var role: Role? {
     register.known.role(of: context.person, now: context.clock.milliseconds())
   }
@@ -56,15 +57,15 @@ package final class Member: Sendable {
     state.withLock { $0.entry(record) }
   }
 
-  /// Whether some record has versions that know nothing of each other, which `joinConcurrent` is to join.
+  /// Whether some record has several versions, of which none was made with knowledge of the others; `joinConcurrent` joins them.
   package var hasConcurrentVersions: Bool {
     state.withLock { $0.manifest.hasConflicts } || hasHiddenVersions
   }
 
-  /// Whether `joinConcurrent` has something to do that the next edit need not be waited for.
+  /// Whether `joinConcurrent` has something to do now, instead of with the next commit.
   package var isToBeJoined: Bool { hasConcurrentVersions || hasLateHeads || hasLinesToTell }
 
-  /// Every version of a record that waits to be joined with the others, and of any other record the one there is.
+  /// The versions of a record that are to be joined; where there is nothing to join, its one version.
   func rivals(of record: RecordID) -> [RecordEntry] {
     state.withLock { $0.manifest.rivals(of: record) }
   }
@@ -79,7 +80,8 @@ package final class Member: Sendable {
     state.withLock { $0.children(of: parent) }
   }
 
-  /// Calls `body` with each of them, which may not call the member: for when they are a hundred thousand.
+  /// Calls `body` with each record that `children` would return, without making a list of what may be a hundred thousand. The
+  /// lock of `state` is held meanwhile, so `body` must not call the member.
   package func visitChildren(of parent: RecordID, _ body: (RecordEntry) -> Void) {
     state.withLock { $0.visitChildren(of: parent, body) }
   }
@@ -98,14 +100,15 @@ package final class Member: Sendable {
     state.withLock { $0.manifest.liveCount }
   }
 
-  /// Notes records that this process wrote and that stand otherwise than whoever had it write them shows.
+  /// Tells whoever follows the changes of others of records that this process has written: a commit made something else of
+  /// them than what it was asked for, so that a mount has to show them anew.
   func note(changes records: Set<RecordID>) {
     if !records.isEmpty { state.withLock { $0.changes.note(records) } }
   }
 
   // MARK: Revisions
 
-  /// A revision, whole but for the pages of its item tree, which are loaded as they are needed.
+  /// A revision. The pages of its item tree are not loaded with it, but by whoever needs them, with `loadPage`.
   ///
   /// - Throws: `missing`, `damaged`.
   package func revision(_ name: ContentDigest) throws(VaultError) -> RecordRevision {
@@ -149,7 +152,7 @@ package final class Member: Sendable {
     return ((revision.document.map { [$0] } ?? []) + others).filter { !$0.isDeleted }
   }
 
-  /// The items of a record and its extended attributes; nothing is read where the manifest knows that there are none.
+  /// The items of a record and its extended attributes. Nothing is read where the entry says that there are none.
   ///
   /// - Throws: `missing`, `damaged`.
   package func contents(of entry: RecordEntry) throws(VaultError) -> ([Item], [Xattr]) {
@@ -158,7 +161,7 @@ package final class Member: Sendable {
     return (try items(of: revision), revision.attributes.xattrs)
   }
 
-  /// The chunk names of an item's content, in order; nil is a hole.
+  /// The names of the chunks that an item's content is made of, in order; nil stands for a chunk of zeros that is not stored.
   ///
   /// - Throws: `missing`, `damaged` of an index object.
   package func chunks(of content: Item.Content) throws(VaultError) -> [ContentDigest?] {
@@ -172,9 +175,11 @@ package final class Member: Sendable {
     }
   }
 
-  /// The item content for these chunks: in the item itself, or in index objects, which are staged.
+  /// The item content that is made of these chunks. A few names stand in the item itself, more in index objects, which are
+  /// staged for as long as this process lives or until a commit names them.
   ///
-  /// The chunks are already staged or in their place. Each staged index counts one user.
+  /// - Parameter chunks: Each is staged or in its place already; nil stands for a chunk of zeros.
+  /// - Throws: `noSpace`, `readOnly`, `io`.
   package func content(of chunks: [ContentDigest?]) throws(VaultError) -> Item.Content {
     if chunks.isEmpty { return .none }
     if chunks.count <= Limits.inlineChunks { return .chunks(chunks) }
@@ -210,7 +215,8 @@ package final class Member: Sendable {
     }
   }
 
-  /// The same without the revisions that are damaged, and what came before these.
+  /// The same, but a damaged revision ends the history where it stands instead of throwing. Throws for the current revision
+  /// all the same.
   func readableHistory(of record: RecordID) throws(VaultError) -> [NamedRevision] {
     try history(of: record) { error, isCurrent throws(VaultError) in
       guard error.isDamage, !isCurrent else { throw error }
@@ -243,10 +249,11 @@ package final class Member: Sendable {
 }
 
 extension Member {
-  /// Whether a revision that another one has replaced is still kept, as far as keys tell: where the newer one was put
-  /// under the keys in use and the older one was not, the older one was left out, and is here for a while only.
+  /// Whether the history of a record goes on from a revision to one that it has replaced. With new keys the older one may
+  /// have been left out: the newer one was sealed anew and the older one was not. Then it is removed before long, and counts as
+  /// gone already.
   ///
-  /// - Parameter newer: One that is here.
+  /// - Parameter newer: A revision that is here.
   func historyGoesOn(from newer: ContentDigest, to older: ContentDigest) -> Bool {
     guard !register.keys.others.isEmpty else { return true }
     do {
@@ -260,7 +267,7 @@ extension Member {
   }
 }
 
-/// Decoded revisions used last, so that a record written often is not read back each time.
+/// The decoded revisions that were used last, so that a record which is written often is not read back each time.
 struct RevisionCache {
   private struct Entry {
     let revision: RecordRevision
@@ -275,8 +282,8 @@ struct RevisionCache {
   private var uses: UInt64 = 0
 
   /// - Parameters:
-  ///   - capacity: So many revisions at most.
-  ///   - itemLimit: With so many loaded items at most, but for those of the one used last.
+  ///   - capacity: The most revisions that are kept.
+  ///   - itemLimit: The most items that are loaded in all of them, not counting those of the revision used last.
   init(capacity: Int, itemLimit: Int) {
     self.capacity = capacity
     self.itemLimit = itemLimit

@@ -2,25 +2,29 @@ import Threads
 import VaultErrors
 import VaultModel
 
-/// What this process knows of one member's records, as one value: whoever asks sees one moment of it.
+/// What this process knows of one member's records. It is one value behind one lock (`Member.state`), so that two answers which
+/// are asked for together are of the same moment.
 ///
-/// Only who holds `Member.heads` brings it further. It is held for memory accesses alone: a snapshot that outlives them
-/// would make the next change copy every record.
+/// Only whoever holds the lock `Member.heads` changes the records. The lock of this value is held for reading and writing
+/// memory, never for I/O; and no copy of the value outlives it, since the next change would then have to copy every record.
 struct MemberState: Sendable {
   private(set) var manifest = Manifest()
-  /// Live records that show in the root instead of where their parent link says; seldom any.
+  /// Records that are not deleted and show in the root instead of in their parent; see `findDisplaced`. Mostly there are none.
   private(set) var displaced: Set<RecordID> = []
-  /// What changed, for everyone who follows that.
+  /// Which records have changed, for each `Changes` of the member.
   var changes = FollowedChanges()
   /// Whether some head that counts is of another epoch than the current one.
   var hasLateHeads = false
-  /// Whether the file of this device's head, when it was first read, was of another line than this machine has written.
+  /// Whether the file of this device's head, when it was read first, was of another line than the one that this machine has
+  /// written: another machine goes on as the same device, such as a copy of this one. Then this machine becomes a device of its
+  /// own.
   var isApartFromFile = false
-  /// What keeps this member from being written; set while opening.
+  /// Why this member cannot be written: something of it was missing or damaged when it was opened. Nil when it is whole.
   var damage: VaultError?
   var replaced = ReplacedObjects()
   var lastLookForOldObjects: Member.OldObjectLook?
-  /// When those that it left may go, in milliseconds since 1970: they may have come ahead of a head. Nil where it left none.
+  /// When the objects may be removed that this look left, in milliseconds since 1970: a head that names them may be on its way.
+  /// Nil where it left none.
   var oldObjectsWaitUntil: UInt64?
 
   // MARK: What shows
@@ -63,23 +67,23 @@ struct MemberState: Sendable {
 
   // MARK: News
 
-  /// Joins what this device has written into what is known.
+  /// Takes in entries that this device has written.
   mutating func take(own entries: [RecordEntry]) {
     _ = manifest.take(entries)
-    // Also what has the entry that it had: its versions are others.
+    // Also records whose entry is the one that it was: their versions are others.
     changes.note(own: entries.lazy.map(\.record))
-    // One of them can have displaced something: its author need not have known what others had put there.
+    // An entry may move a record below another one that others have moved or deleted meanwhile.
     if !displaced.isEmpty || entries.contains(where: { manifest.mayDisplace($0) }) {
       findDisplaced()
     }
   }
 
-  /// Joins what others have written into what is known.
+  /// Takes in entries that others have written. `findDisplaced` is the caller's to call, once everything has come.
   ///
   /// - Parameters:
-  ///   - late: The epoch of the head that has them, where it is not the current one.
-  ///   - note: Called with each that changed what is known.
-  /// - Returns: The records whose entries changed, as often as they did.
+  ///   - late: The epoch of the head that has the entries, where that is not the epoch in use; else nil.
+  ///   - note: Called with each entry that changed what is known.
+  /// - Returns: The records whose entries changed; a record stands there once for each of its changes.
   mutating func take(
     _ entries: [RecordEntry], from late: StatementID? = nil,
     noting note: (RecordEntry) -> Void = { _ in }
@@ -89,28 +93,29 @@ struct MemberState: Sendable {
     return changed
   }
 
-  /// Everything was read anew.
+  /// Replaces everything that is known by what was read anew.
   ///
-  /// - Parameter changed: The records whose entries are others now.
+  /// - Parameter changed: The records of which the new manifest has other entries than the one before.
   mutating func take(_ anew: Manifest, changed: Set<RecordID>) {
     manifest = anew
     changes.note(changed)
     findDisplaced()
   }
 
-  /// What was written as the device that this machine was stands here as written by the one that it is.
+  /// Replaces the versions of records by the same versions under another device's name: this machine has become a device of
+  /// its own, and what it wrote as the former one is the new one's now.
   mutating func rename(_ rivals: [RecordEntry]) {
     manifest.replaceRivals(rivals)
     changes.note(rivals.lazy.map(\.record))
   }
 
-  /// Takes this entry whatever is known of its record.
+  /// Puts this entry in the place of all versions of its record that are known.
   mutating func replace(by entry: RecordEntry) {
     manifest.replace(entry)
     changes.note(CollectionOfOne(entry.record))
   }
 
-  /// Forgets records of which nothing is to be had any more.
+  /// Forgets these records altogether.
   mutating func drop(_ records: Set<RecordID>) {
     manifest.remove(records)
     changes.note(records)
@@ -118,10 +123,10 @@ struct MemberState: Sendable {
 
   mutating func reserveCapacity(_ count: Int) { manifest.reserveCapacity(count) }
 
-  /// Looks anew for records that cannot show where their parent link says: devices that moved and deleted at once
-  /// leave such. They show directly in the member. O(records).
+  /// Finds the records that cannot show in their parent, since that is deleted or unknown, or since records stand in each other in
+  /// a ring: devices that moved and deleted records at the same time leave such. They show directly in the member. O(records).
   ///
-  /// - Returns: Those that are displaced now and were not, or the other way round.
+  /// - Returns: The records that are displaced now and were not before, and those that were and are not any more.
   @discardableResult
   mutating func findDisplaced() -> Set<RecordID> {
     let found = Set(manifest.displaced)
@@ -133,7 +138,7 @@ struct MemberState: Sendable {
 }
 
 extension Manifest {
-  /// Joins entries into it, as `MemberState.take`.
+  /// Takes in entries, as `MemberState.take` does.
   fileprivate mutating func take(
     _ entries: [RecordEntry], from late: StatementID? = nil,
     noting note: (RecordEntry) -> Void = { _ in }
@@ -149,17 +154,17 @@ extension Manifest {
 }
 
 extension Member {
-  /// Runs `body` with the records as whoever holds `heads` knows them: those that are being read anew, which nobody sees
-  /// before they are whole, or else those that everyone sees.
+  /// Runs `body` with the records that whoever holds `heads` works on: while everything is read anew those that have been read so
+  /// far, which nobody else sees before they are complete; otherwise those that everybody sees.
   func withRecords<Value>(_ heads: HeadsState, _ body: (borrowing Manifest) -> Value) -> Value {
     if let records = heads.recordsReadAnew { return body(records) }
     return state.withLock { body($0.manifest) }
   }
 
-  /// Joins what others have written into what whoever holds `heads` knows. Who follows the changes hears of what is read anew
-  /// when it is seen.
+  /// Takes in entries that others have written, into the records that `withRecords` gives. While everything is read anew
+  /// nobody's `Changes` are told of it: they are told when the whole is there.
   ///
-  /// - Returns: The records whose entries changed, as often as they did.
+  /// - Returns: The records whose entries changed; a record stands there once for each of its changes.
   func take(
     _ entries: [RecordEntry], from late: StatementID?, _ heads: inout HeadsState,
     noting note: (RecordEntry) -> Void = { _ in }

@@ -1,33 +1,35 @@
-/// The course of one sync: what is to be done next, as a value. Whoever does it says what came of it.
+/// The steps of one sync that are left to do. It is a pure value: `SyncPipeline` asks it for the next step, does that, and tells
+/// it what came of it.
 ///
-/// Whatever its reach, a sync looks at both sides and judges what they show, takes, and puts, in this order.
+/// However far a sync reaches, it looks at both sides and judges what they show, then takes what is news here, then puts what is
+/// news there.
 struct SyncCourse: Hashable, Sendable {
   enum Step: Hashable, Sendable {
-    /// Finds what was committed here since the remote took the heads that it shows, and opens the vault so far.
+    /// Finds what was committed here that the remote does not have, and opens the vault as far as that needs.
     case findCommits
     /// Lists what both sides show, and judges it.
     case look
-    /// Sees that nothing is to be done but to put what was committed here there.
+    /// Ends the sync, as one that does not reach far enough, if anything is to be done besides putting these commits there.
     case requireSettled
     case takeStatements
     case requireNotRemoved
-    /// Takes objects and heads of every member: into the vault, or while it is locked beside it.
+    /// Takes objects and heads of every member: into the vault or, while that is locked, into a folder beside it.
     case takeMembers
-    /// Goes on as a device of its own, if another machine has written under this machine's key.
+    /// Makes this machine a device of its own, if another machine has written as the same device.
     case part
-    /// Takes what was fetched while locked and the remote does not show any more.
+    /// Takes what was fetched while the vault was locked and the remote does not show any more.
     case takeIncoming
-    /// Lets go of what was fetched while locked, and has been taken.
+    /// Removes what was fetched while the vault was locked, now that it was taken.
     case forgetIncoming
-    /// Sees to who has access: goes on with epochs that were interrupted, and begins those that are due.
+    /// Does what is due now that somebody's access has changed: hand overs, and epochs that are to begin or were interrupted.
     case tendAccess
     case carryLogs
     case putPeople
     /// Puts objects, links and heads of every member there.
     case putMembers
-    /// Puts there only what was committed here.
+    /// Puts there what `findCommits` found, and nothing else.
     case putCommits
-    /// Sees that the remote is a vault, and that it keeps what was put there.
+    /// Puts `vault.json` there if it is missing, and waits until the remote keeps what was put.
     case endPut
     /// Counts the commits that are here and not there.
     case countPending
@@ -63,7 +65,7 @@ struct SyncCourse: Hashable, Sendable {
     }
   }
 
-  /// Of what was fetched while locked, as if that were a remote.
+  /// The course of taking what was fetched while the vault was locked: from its folder, as if that were a remote.
   static let ofIncoming = SyncCourse([
     .look, .takeStatements, .requireNotRemoved, .takeMembers, .part,
   ])
@@ -75,8 +77,8 @@ struct SyncCourse: Hashable, Sendable {
 
   /// A step was done.
   ///
-  /// - Parameter isLookOutdated: What was judged does not hold any more: this machine is another device now, or there are
-  ///   links that were not there before.
+  /// - Parameter isLookOutdated: Whether what was judged before does not hold any more, since this machine is another device now
+  ///   or links have come. Then a look comes next.
   mutating func end(of step: Step, isLookOutdated: Bool) {
     guard isLookOutdated else { return }
     // What others hold against the former device they may give to the new one.

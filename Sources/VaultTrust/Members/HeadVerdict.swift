@@ -3,15 +3,15 @@ import VaultModel
 /// Whether what a device's head of a member says counts: Docs/Format.md, section 16, "Heads".
 package enum HeadVerdict: Hashable, Sendable {
   case counts
-  /// It counts, and is sealed under this epoch, which is not the current one.
+  /// It counts, but is sealed under this epoch instead of the current one.
   case late(StatementID)
-  /// The certificate or link with this id is not here yet, or waits itself.
+  /// It cannot be judged yet: the certificate, closing or link with this id is not here, or waits for something itself.
   case waiting(for: StatementID)
-  /// Its device was left out, or its writer's access was taken after what the head knew.
+  /// It would have counted once: since then its device was left out, or its writer may not write any more.
   case former
-  /// Its writer may read only.
+  /// Its writer may read the member and not write it.
   case reader
-  /// Its writer has no access.
+  /// Its writer has no access to the member.
   case stranger
 }
 

@@ -5,17 +5,18 @@ package enum LinkVerdict: Hashable, Sendable {
   case counts
   /// A link that it follows, or the certificate of its device, is not here yet.
   case waits(for: StatementID)
-  /// Its device was left out by its person's words, which do not list it.
+  /// A closing of its person left its device out, and does not list this link among what goes on counting.
   case departed
-  /// Its writer has no such place among the owners, or nothing to leave.
+  /// Its writer does not have the place among the owners that it is written from, or leaves without having one.
   case noPlace
-  /// Someone more senior took the place, not knowing of this link.
+  /// A more senior owner took the place away, by this link, without knowing of the one that is judged.
   case taken(by: StatementID)
-  /// Its writer gave the place up, not knowing of this link.
+  /// Its writer gave the place up, by this link, and it did not know of the one that is judged.
   case givenUp(by: StatementID)
-  /// Its writer has the place, or had it given, by another end of a contested place than this one, which was taken to count.
+  /// A place was given up twice, and what its writer may do comes of one of the two times. The other one, which is this link, is
+  /// taken to count.
   case contested(by: StatementID)
-  /// The leaving of someone who stays, as nobody else would.
+  /// It says that an owner leaves. They stay, since without them the member would have no owner who can share.
   case someoneStays
 }
 
@@ -35,7 +36,7 @@ package enum TenureEnd: Hashable, Sendable {
   }
 }
 
-/// A time that one person holds a place.
+/// The time for which one person holds a place.
 struct Tenure: Hashable, Sendable {
   let holder: PersonID
   /// The link with which it begins; nil: the member's root.

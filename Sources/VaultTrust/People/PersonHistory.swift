@@ -1,26 +1,27 @@
 import VaultModel
 
-/// What a person's closings come to: which count, which devices stay, what of others is listed.
+/// What follows of all closings of one person: which closings count, which devices stay, and which statements of devices that
+/// were left out go on counting. Docs/Format.md, section 17.
 ///
-/// Docs/Format.md, section 17. It depends on the person's own statements and nobody else's.
+/// It depends on the person's own statements alone.
 package struct PersonHistory: Sendable {
   package let person: PersonID
   /// The closings that count.
   package let counting: Set<StatementID>
-  /// Those of them that none follows which counts, in order.
+  /// The newest closings that count: those that no other closing that counts follows. Sorted by id.
   package let tips: [StatementID]
   /// Every valid closing, those included that do not count.
   package let valid: [StatementID: Closing]
   /// The key that signs for the person now; nil while they are contested.
   package let lastKey: VerifyingKey?
-  /// Several keys claim to be the person's, and nothing seen before tells which is.
+  /// Whether several keys claim to be the person's, and nothing that counted here before tells which of them is.
   package let isContested: Bool
   /// Valid closings that do not count: signed with words that had been replaced.
   package let shadowed: Set<StatementID>
   /// Closings whose past is not here, or that break the rules.
   package let unplaced: Set<StatementID>
-  /// Keys that nothing replaces, those first that were made last. More than one: the words were replaced on machines that
-  /// had not met, or by who has found the old ones.
+  /// The keys that nothing replaces, the one that was made last first. There are several where the words were replaced on machines
+  /// that had not met, or by somebody who has found the old ones.
   package let claims: [KeyClaim]
   /// Statements of departing devices that go on counting.
   let listed: Set<StatementID>
@@ -70,7 +71,7 @@ package struct PersonHistory: Sendable {
       certificates: certificates, graph: graph, counting: counting, tips: tips)
   }
 
-  /// The generation that keys are wrapped for; nil while the words have to join two closings.
+  /// The generation for whose key new keys are wrapped; nil while there are two that the person's words have to join.
   package var openGeneration: StatementID? {
     tips.count == 1 && !isContested ? tips[0] : nil
   }
@@ -135,12 +136,12 @@ package struct PersonHistory: Sendable {
   }
 }
 
-/// What a device is to its person.
+/// Whether what a device signs counts.
 package enum DeviceVerdict: Hashable, Sendable {
   case counts
-  /// Its generation is not here, or stands beside another one until the words join them.
+  /// Not yet: the generation that certified it is not here, or stands beside another one until the person's words join the two.
   case waiting
-  /// It was left out, for good.
+  /// A closing that counts has left it out, which nothing takes back.
   case former
   /// There is no such certificate here.
   case unknown
