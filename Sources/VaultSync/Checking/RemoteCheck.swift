@@ -221,10 +221,8 @@ private struct RemoteMemberCheck: Sendable {
     do {
       whole = try member.sealedObjects.sealedObject(one.name, kind: one.object.kind)
     } catch {
-      switch error {
-      case .missing, .damaged: return false
-      default: throw .vault(error)
-      }
+      guard error.isDamage else { throw .vault(error) }
+      return false
     }
     try session.put(member.sealedObjects.vaultPath(of: one.name), whole.file)
     return true

@@ -62,10 +62,8 @@ struct AwaitedParts {
       _ = try open.sealedObjects.sealedObject(name)
       return true
     } catch {
-      switch error {
-      case .missing, .damaged: return false
-      default: throw .vault(error)
-      }
+      guard error.isDamage else { throw .vault(error) }
+      return false
     }
   }
 

@@ -107,13 +107,8 @@ struct MemberPush {
     var names: Set<ObjectName> = []
     for head in member.heads where head.device != own {
       guard let announcement = head.head.announcement else { continue }
-      do {
-        names.formUnion(try objects.announcedNames(announcement))
-      } catch {
-        switch error {
-        case .missing, .damaged: continue
-        default: throw .vault(error)
-        }
+      do { names.formUnion(try objects.announcedNames(announcement)) } catch {
+        guard error.isDamage else { throw .vault(error) }
       }
     }
     return names

@@ -25,10 +25,8 @@ struct ObjectsHere: ObjectTransfer {
       if objects.isLazy { return [] }
       throw VaultError.missing(path: objects.vaultPath(of: digest).string)
     } catch {
-      switch error {
-      case .damaged, .missing: throw .object(error)
-      default: throw .fatal(.vault(error))
-      }
+      guard error.isDamage else { throw .fatal(.vault(error)) }
+      throw .object(error)
     }
   }
 

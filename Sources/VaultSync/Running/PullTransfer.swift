@@ -145,10 +145,8 @@ final class PullTransfer: ObjectTransfer {
       }
       return try objects.contentSealedAnew(digest, kind: kind, in: epoch)
     } catch {
-      switch error {
-      case .damaged, .missing: return nil
-      default: throw .fatal(.vault(error))
-      }
+      guard error.isDamage else { throw .fatal(.vault(error)) }
+      return nil
     }
   }
 
