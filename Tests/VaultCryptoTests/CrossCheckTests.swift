@@ -81,14 +81,13 @@ import VaultModel
         == Array("kinvault/2/audit".utf8) + [0] + Sample.vault.bytes
         + Array(SHA256.hash(data: Array("a/b".utf8))) + body)
     let theirs = try Curve25519.Signing.PublicKey(rawRepresentation: ours.publicKey)
-    let signature = ours.sign(label: .audit, binding: Sample.binding, path: "a/b", body: body)
+    let signature = ours.sign(message)
     #expect(theirs.isValidSignature(signature, for: message))
 
     let signer = Curve25519.Signing.PrivateKey()
     #expect(
       verifySignature(
-        label: .audit, binding: Sample.binding, path: "a/b", body: body,
-        signature: Array(try signer.signature(for: message)),
+        of: message, signature: Array(try signer.signature(for: message)),
         publicKey: Array(signer.publicKey.rawRepresentation)))
   }
 }

@@ -167,13 +167,13 @@ import VaultModel
   @Test func aSignatureIsValidForItsFileOnly() {
     let key = SigningKey.random()
     let body = content(300)
-    let signature = key.sign(label: .head, binding: binding, path: "a", body: body)
+    let signature = key.sign(binding.signedMessage(.head, path: "a", body: body))
     func isValid(
       label: FileLabel = .head, binding: Binding = Sample.binding, path: String = "a",
       body: [UInt8] = content(300), key: [UInt8]
     ) -> Bool {
       verifySignature(
-        label: label, binding: binding, path: path, body: body, signature: signature,
+        of: binding.signedMessage(label, path: path, body: body), signature: signature,
         publicKey: key)
     }
     #expect(isValid(key: key.publicKey))

@@ -27,8 +27,8 @@ struct SignedFiles: Sendable {
   func sign(
     _ body: [UInt8], _ label: FileLabel, _ path: VaultPath, with key: borrowing SigningKey
   ) -> [UInt8] {
-    let signature = key.sign(label: label, binding: binding, path: path.string, body: body)
-    return SignedFile(body: body, signature: signature).encoded()
+    let message = binding.signedMessage(label, path: path.string, body: body)
+    return SignedFile(body: body, signature: key.sign(message)).encoded()
   }
 
   func sign(
@@ -85,17 +85,19 @@ struct LoadedSignedFile: Sendable {
 
   /// Names the statement: SHA-256 of what is signed.
   func statementID(_ label: FileLabel) -> StatementID {
-    let message = binding.signedMessage(label, path: path.string, body: file.body)
-    return StatementID(storage: Digest.sha256(message).storage)
+    StatementID(storage: Digest.sha256(message(label)).storage)
   }
 
   /// - Throws: `damaged` unless the signature is that of the key.
   func verify(_ label: FileLabel, publicKey: [UInt8]) throws(VaultError) {
     let isValid = verifySignature(
-      label: label, binding: binding, path: path.string, body: file.body,
-      signature: file.signature, publicKey: publicKey)
+      of: message(label), signature: file.signature, publicKey: publicKey)
     guard isValid else {
       throw .damaged(path: path.string, reason: "its signature does not hold")
     }
+  }
+
+  private func message(_ label: FileLabel) -> [UInt8] {
+    binding.signedMessage(label, path: path.string, body: file.body)
   }
 }

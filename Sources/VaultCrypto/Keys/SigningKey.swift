@@ -20,11 +20,6 @@ package struct SigningKey: ~Copyable, Sendable {
     SigningKey(seed: SecretBytes(randomCount: size))
   }
 
-  /// The signature, 64 bytes, of a file's body; valid for this vault, label and path only.
-  package func sign(label: FileLabel, binding: Binding, path: String, body: [UInt8]) -> [UInt8] {
-    sign(binding.signedMessage(label, path: path, body: body))
-  }
-
   /// The signature, 64 bytes, of a message that names its purpose and its vault.
   package func sign(_ message: [UInt8]) -> [UInt8] {
     let key = RawKey(private: seed, .ed25519)
@@ -38,19 +33,9 @@ package struct SigningKey: ~Copyable, Sendable {
   }
 }
 
-/// Whether the owner of the key signed this body for this vault, label and path.
+/// Whether the owner of the key signed this message, such as `Binding.signedMessage` gives.
 ///
-/// False for keys and signatures of any size and content; never traps.
-package func verifySignature(
-  label: FileLabel, binding: Binding, path: String, body: [UInt8], signature: [UInt8],
-  publicKey: [UInt8]
-) -> Bool {
-  verifySignature(
-    of: binding.signedMessage(label, path: path, body: body), signature: signature,
-    publicKey: publicKey)
-}
-
-/// Whether the owner of the key signed this message; false for whatever is no key or signature.
+/// Keys and signatures may have any size and content: for whatever is none it is false, and it never traps.
 ///
 /// Statements are read again by everything that opens or compares a vault, and hashing one costs a hundredth of verifying
 /// it: what was found valid in this process is remembered.
