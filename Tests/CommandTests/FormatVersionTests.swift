@@ -35,6 +35,11 @@ import Testing
     #expect(try program.run("member", "list", expecting: 0).output.contains("Emma"))
   }
 
+  @Test func theProgramSaysWhichVersionItWrites() throws {
+    #expect(try program.run("version", expecting: 0).output.contains(", vault format 2\n"))
+    #expect(try program.run("version", "--json", expecting: 0).output.contains("\"format\" : 2"))
+  }
+
   @Test func isNotClonedEither() throws {
     try become(1)
     let refused = try program.run(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import VaultModel
 
 struct VersionCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -13,7 +14,7 @@ struct VersionCommand: ParsableCommand {
 
   private struct Versions: Encodable {
     var program = Kinvault.version
-    var format = 1
+    var format = VaultDescription.version
   }
 
   func run() throws {
