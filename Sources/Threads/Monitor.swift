@@ -46,6 +46,9 @@ public final class Monitor<Value: ~Copyable>: @unchecked Sendable {
   @inlinable
   public func wakeAll() { pthread_cond_broadcast(condition) }
 
+  /// Has one of those look again who wait; all of them wait for the same.
+  package func wakeOne() { pthread_cond_signal(condition) }
+
   /// What a look at the value came to.
   package enum Look<Answer> {
     case answer(Answer)

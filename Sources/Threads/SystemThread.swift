@@ -26,9 +26,57 @@ package enum SystemThread {
   }
 
   /// The same for a thread that nobody waits for; false, with nothing done, if there is none to be had.
+  ///
+  /// A thread that has done its work waits a while for more: making one costs as much as reading a small file. So a body leaves
+  /// the thread as it was.
   package static func detach(_ body: @escaping @Sendable () -> Void) -> Bool {
-    guard let thread = start(body) else { return false }
+    if idle.take(body) { return true }
+    let thread = start {
+      var next: (@Sendable () -> Void)? = body
+      while let work = next {
+        work()
+        next = idle.wait()
+      }
+    }
+    guard let thread else { return false }
     pthread_detach(thread)
     return true
+  }
+
+  private static let idle = IdleThreads()
+}
+
+/// Threads that wait for work.
+private final class IdleThreads: Sendable {
+  private struct State {
+    var work: [@Sendable () -> Void] = []
+    var waitingCount = 0
+  }
+
+  private static let patience = Duration.seconds(5)
+
+  private let state = Monitor(State())
+
+  /// Gives a thread that waits something to do; false where none does.
+  func take(_ body: @escaping @Sendable () -> Void) -> Bool {
+    let isTaken = state.withLock { state in
+      guard state.waitingCount > state.work.count else { return false }
+      state.work.append(body)
+      return true
+    }
+    if isTaken { state.wakeOne() }
+    return isTaken
+  }
+
+  /// The next work; nil when there was none for a while.
+  func wait() -> (@Sendable () -> Void)? {
+    let end = ContinuousClock.now + Self.patience
+    state.withLock { $0.waitingCount += 1 }
+    return state.wait { state in
+      let left = end - .now
+      if state.work.isEmpty, left > .zero { return .waitAtMost(left) }
+      state.waitingCount -= 1
+      return .answer(state.work.popLast())
+    }
   }
 }

@@ -1,5 +1,3 @@
-import Glibc
-
 /// Work that begets work, done by a few threads until none is left.
 ///
 /// The newest item comes first, so that of a tree of work little waits at a time.
@@ -7,6 +5,9 @@ package final class WorkQueue<Item: Sendable>: Sendable {
   private struct State {
     var waiting: [Item] = []
     var busyCount = 0
+    /// How often `run` has come to its end, and the threads besides the caller's that work for it.
+    var runCount = 0
+    var helperCount = 0
     var isStopped = false
   }
 
@@ -31,12 +32,29 @@ package final class WorkQueue<Item: Sendable>: Sendable {
 
   /// Does everything that was added, and what it adds, on `threadCount` threads, of which the caller's is one.
   package func run(threadCount: Int, _ body: @escaping @Sendable (Item) -> Void) {
+    let run = state.withLock { $0.runCount }
     // With fewer threads than asked for, the work is done by those there are.
-    let helpers = (1..<max(1, threadCount)).compactMap { _ in
-      SystemThread.start { self.work(body) }
+    for _ in 1..<max(1, threadCount) {
+      _ = SystemThread.detach { [self] in help(run, body) }
     }
     work(body)
-    for helper in helpers { pthread_join(helper, nil) }
+    state.wait { state in
+      if state.helperCount > 0 { return .wait }
+      state.runCount += 1
+      return .answer(())
+    }
+  }
+
+  /// What a helper does, unless it comes when all is done.
+  private func help(_ run: Int, _ body: (Item) -> Void) {
+    let isInTime = state.withLock { state in
+      if state.runCount != run { return false }
+      state.helperCount += 1
+      return true
+    }
+    guard isInTime else { return }
+    work(body)
+    state.change { $0.helperCount -= 1 }
   }
 
   private func work(_ body: (Item) -> Void) {

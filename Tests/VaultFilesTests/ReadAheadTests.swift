@@ -81,3 +81,53 @@ import VaultModel
     }
   }
 }
+
+/// Folders in a folder that are loaded before they are opened.
+@Suite struct FolderAheadTests {
+  private let mounted: MountedVault
+  private let names = (0..<30).map { "visit-\($0 + 100)" }
+
+  init() throws {
+    mounted = try MountedVault()
+    let tree = mounted.tree
+    try tree.mkdir("Emma")
+    try tree.mkdir("Emma/visits")
+    for name in names {
+      try tree.mkdir("Emma/visits/\(name)")
+      try tree.write("Emma/visits/\(name)/scan.txt", name)
+    }
+    try mounted.remount()
+    // As the kernel knows them after it has listed the folder.
+    for name in names { _ = try mounted.tree.find("Emma/visits/\(name)") }
+  }
+
+  private func loaded() throws -> Set<Int> {
+    let inodes = try names.map { try mounted.tree.find("Emma/visits/\($0)") }
+    return mounted.tree.withTree { tree in
+      Set(inodes.indices.filter { (tree.nodes[inodes[$0]] as? DirectoryNode)?.files != nil })
+    }
+  }
+
+  @Test func theNextAreLoadedBeforeTheyAreOpened() throws {
+    for name in names[..<5] {
+      #expect(try mounted.tree.list("Emma/visits/\(name)") == ["scan.txt"])
+    }
+    let expected = Set(0..<5 + FolderSequence.foldersAhead)
+    for _ in 0..<500 {
+      if try loaded() == expected { break }
+      usleep(10_000)
+    }
+    #expect(try loaded() == expected)
+    for name in names[5...] {
+      #expect(try mounted.tree.list("Emma/visits/\(name)") == ["scan.txt"])
+    }
+  }
+
+  @Test func foldersHereAndThereLoadNothingElse() throws {
+    for index in [20, 7, 13, 2] {
+      #expect(try mounted.tree.list("Emma/visits/\(names[index])") == ["scan.txt"])
+    }
+    usleep(200_000)
+    #expect(try loaded() == [2, 7, 13, 20])
+  }
+}

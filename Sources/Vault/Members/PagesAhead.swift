@@ -1,4 +1,3 @@
-import Glibc
 import Threads
 import VaultErrors
 import VaultModel
@@ -43,19 +42,10 @@ final class PagesAhead: Sendable {
   }
 
   private func read(_ digests: [ContentDigest]) {
-    let count = min(Self.threadCount, digests.count)
-    let threads = (1..<max(count, 1)).compactMap { number in
-      SystemThread.start { self.read(digests, from: number, by: count) }
-    }
-    read(digests, from: 0, by: count)
-    for thread in threads { pthread_join(thread, nil) }
-  }
-
-  private func read(_ digests: [ContentDigest], from first: Int, by step: Int) {
-    for position in stride(from: first, to: digests.count, by: step) {
+    WorkQueue.forEach(digests, threadCount: Self.threadCount) { [self] digest in
       // Whoever asks for the page reads it again, and is told.
-      guard let page = try? member.loadPage(digests[position]) else { continue }
-      pages.withLock { $0[digests[position]] = page }
+      guard let page = try? member.loadPage(digest) else { return }
+      pages.withLock { $0[digest] = page }
     }
   }
 }

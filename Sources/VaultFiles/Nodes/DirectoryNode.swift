@@ -63,6 +63,8 @@ final class DirectoryNode: Node {
   var wasEvicted = false
   /// In which order its files are read.
   var sequence = FolderSequence()
+  /// In which order its folders are.
+  var folderSequence = FolderSequence(namesAhead: FolderSequence.foldersAhead)
   var lastUse: UInt64 = 0
 
   init(inode: Inode, view: MemberView, entry: RecordEntry) {

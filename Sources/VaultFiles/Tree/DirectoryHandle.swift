@@ -136,6 +136,7 @@ extension FileTree {
         try tree.checkAccess(node, mask: 4)
         node.openCount += 1
       }
+      loadAhead(after: inode)
     }
     return DirectoryHandle(tree: self, inode: inode)
   }

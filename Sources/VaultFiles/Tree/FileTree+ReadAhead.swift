@@ -1,3 +1,4 @@
+import Threads
 import VaultModel
 
 extension FileTree {
@@ -21,5 +22,27 @@ extension FileTree {
       }
     }
     if !chunks.isEmpty { objects.willReadBeginnings(of: chunks) }
+  }
+
+  /// A folder is opened: has those loaded that are likely to be next.
+  func loadAhead(after inode: Inode) {
+    let inodes: [Inode] = withTree { tree in
+      guard let node = tree.nodes[inode] as? DirectoryNode, let record = node.parent,
+        let parent = node.view.directories[record]
+      else { return [] }
+      let names = parent.folderSequence.read(node.title) { Array(tree.records(in: parent).keys) }
+      return names.compactMap { name in
+        let next = parent.records?[name].flatMap { node.view.directories[$0] }
+        return next.flatMap { $0.files == nil && $0.salvage == nil ? $0.inode : nil }
+      }
+    }
+    guard !inodes.isEmpty else { return }
+    // What no thread can be had for is loaded when it is opened.
+    _ = SystemThread.detach { [self] in
+      for inode in inodes {
+        // Whoever opens it is told what is wrong.
+        _ = try? look { (tree) throws(TreeObstacle) in _ = try tree.readable(inode) }
+      }
+    }
   }
 }

@@ -1,10 +1,16 @@
 import VaultModel
 
-/// Notices that the files of a folder are read one after the other, in the order in which they are listed, and says which
-/// come next: the slices of a scan, the pages of a document, a folder that is copied. A value without I/O.
+/// Notices that what is in a folder is read one after the other, in the order in which it is listed, and says what comes next:
+/// the slices of a scan, the pages of a document, a folder that is copied, or looked through with all that is in it. A value
+/// without I/O.
 struct FolderSequence {
-  /// So many files are named before they are read, half of them at a time.
+  /// Of files so many are named before they are read, half of them at a time.
   static let filesAhead = 32
+  /// Of folders fewer: nobody knows how much is in them.
+  static let foldersAhead = 8
+
+  /// So many names are told before they are read, half of them at a time.
+  let namesAhead: Int
   /// Between two that are read some may be passed over.
   private static let gapLimit = 3
 
@@ -19,7 +25,9 @@ struct FolderSequence {
   /// Whether one came next to the other since the names were put in order.
   private var isProven = false
 
-  /// To be told of every file that is read from its beginning.
+  init(namesAhead: Int = filesAhead) { self.namesAhead = namesAhead }
+
+  /// To be told of every file that is read from its beginning, or every folder.
   ///
   /// - Parameter all: All names in the folder, in any order; asked for seldom.
   /// - Returns: The names that will be wanted soon and were not told before.
@@ -47,8 +55,8 @@ struct FolderSequence {
     }
     isProven = true
     let start = max(position + 1, askedEnd)
-    guard start - position <= Self.filesAhead / 2 else { return [] }
-    let end = min(position + 1 + Self.filesAhead, names.count)
+    guard start - position <= namesAhead / 2 else { return [] }
+    let end = min(position + 1 + namesAhead, names.count)
     guard start < end else { return [] }
     askedEnd = end
     return names[start..<end]
