@@ -31,6 +31,21 @@ import Testing
     return String(page[start.upperBound...].prefix { $0 != "\"" })
   }
 
+  /// Else a browser keeps what was typed of a record in files of its own, when the vault is long closed.
+  @Test func browsersAreToldToKeepNothingThatIsTyped() throws {
+    let visitor = try visitor()
+    let record = try #require(try visitor.records().first)
+    let member = record.split(separator: "/")[1]
+    for path in ["\(record)/edit", "/new?member=\(member)&type=vaccine", "/people", "/vault"] {
+      let page = try visitor.get(path).body
+      let typed = page.matches(of: /<input[^>]*>/).map { String($0.output) }
+        .filter { !$0.contains("type=\"hidden\"") && !$0.contains("type=\"file\"") }
+      #expect(!typed.isEmpty, "\(path)")
+      for field in typed { #expect(field.contains("autocomplete=\"off\""), "\(field)") }
+    }
+    try end()
+  }
+
   /// Nor is a record that was deleted brought back by that.
   @Test func whatWasChangedOrDeletedMeanwhileIsNotMoved() throws {
     let visitor = try visitor()

@@ -26,6 +26,9 @@ def look(name, evaluate):
     assert not serious, f"{name}: {[(v['id'], [n['html'] for n in v['nodes']]) for v in serious]}"
     wide = evaluate("document.documentElement.scrollWidth > innerWidth")
     assert not wide, f"{name} is wider than the window"
+    typed = "input:not([type=hidden]):not([type=file]):not([autocomplete=off])"
+    kept = evaluate(f"[...document.querySelectorAll('{typed}')].map(one => one.outerHTML)")
+    assert not kept, f"{name} lets a browser keep what is typed into {kept}"
 
 
 @contextlib.contextmanager

@@ -206,7 +206,7 @@ struct DICOMView {
             "input",
             [
               "id": key, "name": key, "type": "number", "step": "any", "required": "",
-              "value": value.map(Self.number),
+              "autocomplete": "off", "value": value.map(Self.number),
             ])
         }
         tag("button", ["type": "submit"]) { texts("filter.go") }

@@ -57,13 +57,14 @@ extension EditPage {
         "input",
         [
           "id": "name", "name": "name", "value": name ?? shown.entry.title.string, "required": "",
-          "dir": "auto",
+          "autocomplete": "off", "dir": "auto",
         ]),
     ])
   }
 }
 
-/// The fields of a note and its text, as parts of a form.
+/// The fields of a note and its text, as parts of a form. What is typed into one line browsers keep in files of their own,
+/// for months, unless they are told not to; what is typed into a text area, for the way back alone.
 struct NoteFields {
   let texts: Texts
   let form: NoteForm
@@ -116,7 +117,10 @@ struct NoteFields {
     }
     return tag(
       "input",
-      ["id": "field\(number)", "name": "value.\(number)", "value": line.value, "dir": "auto"])
+      [
+        "id": "field\(number)", "name": "value.\(number)", "value": line.value,
+        "autocomplete": "off", "dir": "auto",
+      ])
   }
 
   /// Whether a line cannot be saved so: it has no name, or that of one before.
@@ -132,14 +136,14 @@ struct NoteFields {
         "input",
         [
           "name": "name.\(number)", "value": line?.name, "aria-label": texts("edit.other.name"),
-          "placeholder": texts("edit.other"),
+          "placeholder": texts("edit.other"), "autocomplete": "off",
         ])
       tag(
         "input",
         [
           "name": "value.\(number)", "value": line?.value,
           "aria-label": texts("edit.other.value"),
-          "placeholder": texts("edit.other.value"),
+          "placeholder": texts("edit.other.value"), "autocomplete": "off",
         ])
     }
   }

@@ -76,11 +76,19 @@ struct NewPage {
       tag("input", ["type": "hidden", "name": "member", "value": member.hex])
       tag("input", ["type": "hidden", "name": "type", "value": type.rawValue])
       tag("label", ["for": "title"]) { texts("new.name") }
-      tag("input", ["id": "title", "name": "title", "value": title, "required": "", "dir": "auto"])
+      tag(
+        "input",
+        [
+          "id": "title", "name": "title", "value": title, "required": "", "autocomplete": "off",
+          "dir": "auto",
+        ])
       tag("label", ["for": "date"]) { texts("new.date") }
       tag(
         "input",
-        ["id": "date", "name": "date", "value": date, "inputmode": "numeric"])
+        [
+          "id": "date", "name": "date", "value": date, "autocomplete": "off",
+          "inputmode": "numeric",
+        ])
       NoteFields(texts: texts, form: form).html
       tag("p", ["class": "actions"]) {
         tag("button", ["type": "submit"]) { texts("new.create") }

@@ -175,7 +175,10 @@ struct PeoplePage {
         tag("label", ["for": "until-\(id)"]) { texts("people.lastDay") }
         tag(
           "input",
-          ["id": "until-\(id)", "type": "date", "name": "until", "value": typed?.given("until")])
+          [
+            "id": "until-\(id)", "type": "date", "name": "until", "autocomplete": "off",
+            "value": typed?.given("until"),
+          ])
         tag("p", ["class": "actions"]) {
           tag("button", ["type": "submit"]) { texts("people.share.yes") }
         }
