@@ -85,6 +85,15 @@ if (proof && window.SharedWorker) {
   });
 }
 
+// Who presses twice has meant it once: the second time would meet what the first has just saved, as if somebody else had.
+let sent = null;
+addEventListener("submit", (event) => {
+  if (event.defaultPrevented) return;
+  const isAgain = sent?.form === event.target && event.timeStamp - sent.time < 2000;
+  if (isAgain) event.preventDefault();
+  else sent = { form: event.target, time: event.timeStamp };
+});
+
 // Search as one types.
 const words = document.getElementById("words");
 const results = document.querySelector("#results[data-live]");
