@@ -41,11 +41,16 @@ package struct RemoteRegistry: Sendable {
   ///
   /// - Throws: `alreadyExists` when there is one of this name.
   package func add(_ configuration: RemoteConfiguration) throws(VaultError) {
-    let path = path(configuration.name)
-    guard try storing(state.store.size(of: path)) == nil else {
-      throw .alreadyExists(what: "the remote \(configuration.name)")
+    try requireNone(of: configuration.name)
+    try storing(
+      state.store.replace(path(configuration.name), configuration.encoded(), durably: true))
+  }
+
+  /// - Throws: `alreadyExists` when there is one of this name.
+  package func requireNone(of name: RemoteName) throws(VaultError) {
+    guard try storing(state.store.size(of: path(name))) == nil else {
+      throw .alreadyExists(what: "the remote \(name)")
     }
-    try storing(state.store.replace(path, configuration.encoded(), durably: true))
   }
 
   /// Changes what is known of a remote that is there; on disk when it returns.

@@ -70,6 +70,8 @@ import Testing
     #expect(added.output == "Added the remote usb. To sync: kinvault sync\n")
     let again = try desk.run("remote", "add", "usb", usb + "2", expecting: 11)
     #expect(again.errors.contains("usb"))
+    // Nothing was made for it, nor tried.
+    #expect(access(usb + "2", F_OK) != 0 && !again.errors.contains("can be used"))
     try desk.run("remote", "add", "Not A Name", usb, expecting: 2)
     let own = try desk.run("remote", "add", "own", desk.vault + "/copy", expecting: 10)
     #expect(own.errors.contains("A remote is a copy elsewhere."))

@@ -56,6 +56,9 @@ struct RemoteAddCommand: ParsableCommand {
     }
     let folder = try access.folderOptions.folder()
     let vault = try Vault.describe(folder: folder).vault
+    let registry = try RemoteRegistry.here(vault: vault)
+    // Before anything is made, or asked for.
+    try registry.requireNone(of: name)
     let place = login.place
     let (address, password) = try place.parse(address)
     try prepare(address, vaultFolder: folder)
@@ -72,7 +75,7 @@ struct RemoteAddCommand: ParsableCommand {
     }
     let remote = try KnownRemote(configuration, login: proof)
     if !noTest { Terminal.note(try RemoteProbe(remote, vault: vault).run().text) }
-    try RemoteRegistry.here(vault: vault).add(configuration)
+    try registry.add(configuration)
     Terminal.writeLine("Added the remote \(name). To sync: kinvault sync")
   }
 
