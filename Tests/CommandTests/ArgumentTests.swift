@@ -29,6 +29,15 @@ import VaultCrypto
     #expect(DateArgument(argument: text) == nil)
   }
 
+  @Test func aNameIsOneLineThatShows() {
+    for name in ["Anna", "ليلى", "Anna & Ben"] {
+      #expect(NameArgument(argument: name)?.text == name)
+    }
+    for name in ["", "Anna\nBen", "\u{1B}[2J", String(repeating: "n", count: 256)] {
+      #expect(NameArgument(argument: name) == nil)
+    }
+  }
+
   @Test func aFieldIsCutAtItsFirstEqualsSign() {
     #expect(FieldArgument(argument: "a=b=c")?.value == "b=c")
     #expect(FieldArgument(argument: "a=")?.value == "")

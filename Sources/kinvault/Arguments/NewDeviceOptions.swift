@@ -11,7 +11,7 @@ struct NewDeviceOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp("What this machine is called. Default: its host name.", valueName: "name"))
-  var device: String?
+  var device: NameArgument?
 
   func validate() throws {
     // Before somebody has typed a password and words.
@@ -31,7 +31,7 @@ struct NewDeviceOptions: ParsableArguments {
   func machine(of person: String? = nil) throws -> NewDevice {
     let cost = try PasswordTime.cost()
     return NewDevice(
-      personName: person ?? Environment.userName, deviceName: device ?? Environment.hostName,
+      personName: person ?? Environment.userName, deviceName: device?.text ?? Environment.hostName,
       deviceKind: "computer", passwordCost: cost, recoveryCost: cost)
   }
 }

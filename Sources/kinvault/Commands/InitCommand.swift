@@ -25,7 +25,7 @@ struct InitCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "What you call yourself. Default: the name of this account.", valueName: "name"))
-  var name: String?
+  var name: NameArgument?
 
   @OptionGroup var deviceOptions: NewDeviceOptions
   @OptionGroup var wordsOptions: NewWordsOptions
@@ -39,7 +39,7 @@ struct InitCommand: ParsableCommand {
     let password = try deviceOptions.newPassword()
     let created = try wordsOptions.teach(.random(), isShort: yes) { words in
       try Vault.create(
-        in: folder, stateRoot: Environment.stateRoot, device: deviceOptions.machine(of: name),
+        in: folder, stateRoot: Environment.stateRoot, device: deviceOptions.machine(of: name?.text),
         password: password, words: words)
     }
     SessionKeys.keep(created.unlockKey, vault: created.id)

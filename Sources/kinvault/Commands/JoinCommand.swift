@@ -34,7 +34,7 @@ struct JoinCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "What you call yourself. Default: the name of this account.", valueName: "name"))
-  var name: String?
+  var name: NameArgument?
 
   @OptionGroup var deviceOptions: NewDeviceOptions
   @OptionGroup var wordsOptions: NewWordsOptions
@@ -64,7 +64,7 @@ struct JoinCommand: ParsableCommand {
     let joined = try wordsOptions.teach(.random(), isShort: yes) { words in
       try Vault.join(
         invitation, folder: folder, stateRoot: Environment.stateRoot,
-        device: deviceOptions.machine(of: name), password: password, words: words)
+        device: deviceOptions.machine(of: name?.text), password: password, words: words)
     }
     SessionKeys.keep(joined.unlockKey, vault: joined.id)
     try remote?.add(unlockKey: joined.unlockKey)

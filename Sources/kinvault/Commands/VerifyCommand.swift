@@ -18,7 +18,7 @@ struct VerifyCommand: ParsableCommand {
   @Argument(help: "The other one: their name, or the first digits of their id.") var person: String
 
   @Option(help: ArgumentHelp("What they are called from now on.", valueName: "name"))
-  var name: String?
+  var name: NameArgument?
 
   @Flag(help: "Say beforehand that the words are the same.") var yes = false
   @OptionGroup var access: AccessOptions
@@ -31,7 +31,7 @@ struct VerifyCommand: ParsableCommand {
       let words = try vault.comparisonWords(with: other.id)
       Terminal.writeLine("\n  \(words.joined(separator: "  "))\n")
       try Confirmation.require("Does \(other.shownName) see the same six words?", isGiven: yes)
-      try vault.noteComparedWords(with: other.id, name: name)
+      try vault.noteComparedWords(with: other.id, name: name?.text)
       Terminal.writeLine("\(other.shownName) is verified.")
     }
   }
