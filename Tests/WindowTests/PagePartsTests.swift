@@ -24,6 +24,12 @@ import VaultModel
     #expect(text(tag("br")) == "<br>")
   }
 
+  @Test func aNameIsNotTurnedRound() {
+    #expect(text(named("rtl\u{202E}fdp.exe")) == "<bdi>rtl\u{FFFD}fdp.exe</bdi>")
+    #expect(text(named("ltr\u{202D}ليلى")) == "<bdi>ltr\u{FFFD}ليلى</bdi>")
+    #expect(text(named("ليلى - Levothyroxine")) == "<bdi>ليلى - Levothyroxine</bdi>")
+  }
+
   @Test(arguments: [
     "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "[x](javascript:alert(1))",
     "[x](data:text/html,<script>alert(1)</script>)", "<a href=\"javascript:alert(1)\">x</a>",

@@ -91,5 +91,10 @@ func tableHead(@HTMLBuilder _ names: () -> [HTML]) -> HTML {
   tag("thead") { tag("tr") { for name in names() { tag("th") { name } } } }
 }
 
-/// A name or another text that somebody wrote, which may run from right to left.
-func named(_ text: String) -> HTML { tag("bdi") { text } }
+/// A name or another text that somebody wrote, which may run from right to left. What has letters run against their own
+/// direction does not count: `x\u{202E}fdp.exe` would look like a PDF.
+func named(_ text: String) -> HTML {
+  tag("bdi") {
+    text.replacing("\u{202D}", with: "\u{FFFD}").replacing("\u{202E}", with: "\u{FFFD}")
+  }
+}
