@@ -24,6 +24,24 @@ import VaultModel
     #expect(text(tag("br")) == "<br>")
   }
 
+  @Test func theTypeOfARecordIsChosenByItsName() {
+    func fields(type: String) -> String {
+      var form = NoteForm(new: .visit, date: "")
+      form.lines = [NoteForm.Line(name: "type", value: type)]
+      return text(NoteFields(texts: Texts.all[1], form: form).html)
+    }
+    let vaccine = fields(type: "vaccine")
+    #expect(vaccine.contains("<option value=\"vaccine\" selected>Impfung</option>"))
+    #expect(vaccine.contains("<option value=\"visit\">Besuch</option>"))
+    // As it is spelt, so that nothing changes where nothing else is chosen.
+    let result = fields(type: "Lab-Result")
+    #expect(result.contains("<option value=\"Lab-Result\" selected>Laborwert</option>"))
+    #expect(!result.contains("lab result"))
+    let own = fields(type: "Impfpass")
+    #expect(own.contains("<option value=\"Impfpass\" selected>Impfpass</option>"))
+    #expect(fields(type: "").contains("<option value selected>–</option>"))
+  }
+
   @Test func aNameIsNotTurnedRound() {
     #expect(text(named("rtl\u{202E}fdp.exe")) == "<bdi>rtl\u{FFFD}fdp.exe</bdi>")
     #expect(text(named("ltr\u{202D}ليلى")) == "<bdi>ltr\u{FFFD}ليلى</bdi>")

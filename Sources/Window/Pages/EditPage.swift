@@ -1,3 +1,4 @@
+import Notes
 import Vault
 import VaultModel
 
@@ -63,8 +64,8 @@ extension EditPage {
   }
 }
 
-/// The fields of a note and its text, as parts of a form. What is typed into one line browsers keep in files of their own,
-/// for months, unless they are told not to; what is typed into a text area, for the way back alone.
+/// The fields of a note and its text, as parts of a form. What is typed into one line browsers keep in files of their
+/// own, for months, unless they are told not to; what is typed into a text area, for the way back alone.
 struct NoteFields {
   let texts: Texts
   let form: NoteForm
@@ -115,12 +116,33 @@ struct NoteFields {
         "\n" + line.value
       }
     }
+    if line.name == "type", !line.isList { return types(line, number) }
     return tag(
       "input",
       [
         "id": "field\(number)", "name": "value.\(number)", "value": line.value,
         "autocomplete": "off", "dir": "auto",
       ])
+  }
+
+  /// The types that there are, by their names. What stands there stays as it is spelt, unless another one is chosen.
+  private func types(_ line: NoteForm.Line, _ number: Int) -> HTML {
+    let known = RecordType(parsing: line.value)
+    return tag("select", ["id": "field\(number)", "name": "value.\(number)"]) {
+      if known == nil, !line.value.isEmpty {
+        tag("option", ["value": line.value, "selected": ""]) { line.value }
+      }
+      tag("option", ["value": "", "selected": line.value.isEmpty ? "" : nil]) { "–" }
+      for type in RecordType.allCases {
+        tag(
+          "option",
+          [
+            "value": type == known ? line.value : type.rawValue,
+            "selected": type == known ? "" : nil,
+          ]
+        ) { texts.type(type.rawValue) }
+      }
+    }
   }
 
   /// Whether a line cannot be saved so: it has no name, or that of one before.
