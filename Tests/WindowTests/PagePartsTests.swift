@@ -24,6 +24,13 @@ import VaultModel
     #expect(text(tag("br")) == "<br>")
   }
 
+  @Test func whatTheJournalAddsIsSaidInThePagesLanguage() {
+    let german = Texts.all[1]
+    #expect(german.detail("editor") == german("role.editor"))
+    #expect(german.detail("invitation") == "Einladung")
+    #expect(german.detail("12 objects") == "12 objects" && german.detail("").isEmpty)
+  }
+
   @Test func theTypeOfARecordIsChosenByItsName() {
     func fields(type: String) -> String {
       var form = NoteForm(new: .visit, date: "")

@@ -122,7 +122,9 @@ struct JournalPage {
 
   /// What else is said of it; of what a sync has found what that means, as a command says exactly what it is.
   private func detail(_ event: AuditEvent) -> String {
-    guard event.action == AuditAction.tampering.rawValue else { return event.detail }
+    guard event.action == AuditAction.tampering.rawValue else {
+      return texts.detail(event.detail)
+    }
     let kind = event.detail.prefix { $0 != " " }
     return texts("remotes.problem.\(RemoteProblem.Kind(ofFinding: kind))")
   }

@@ -57,6 +57,12 @@ struct Texts: Sendable {
   /// What was done, as the audit log calls it; as it stands where a newer version calls it something else.
   func action(_ action: String) -> String { texts["action.\(action)"] ?? action }
 
+  /// What the audit log adds to what was done, such as the role that somebody was given; as it stands where there is
+  /// no word for it.
+  func detail(_ detail: String) -> String {
+    texts["detail.\(detail)"] ?? texts["role.\(detail)"] ?? detail
+  }
+
   /// A date as a record has it (`2025-01-20`, `2025-01`, `2025`) in words; what is none as it stands.
   func date(_ text: String) -> String {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
