@@ -10,6 +10,26 @@ import Testing
     #expect(secret.exposed.last == 7 && secret.count == 40)
   }
 
+  /// Small secrets share pages, on which the next one takes the place of one that has ended.
+  @Test(arguments: [1, 32, 63, 64, 65, 200])
+  func nothingIsLeftOfOneThatHasEnded(count: Int) {
+    for _ in 0..<200 {
+      var secret = SecretBytes(count: count)
+      #expect(secret.exposed.allSatisfy { $0 == 0 })
+      secret.withUnsafeMutableBytes { bytes in
+        for index in bytes.indices { bytes[index] = 0xff }
+      }
+    }
+  }
+
+  /// More of them than stand on a page.
+  @Test func eachHasItsOwnBytes() {
+    let all = (0..<200).map { Held(filledWith: UInt8($0)) }
+    for (number, held) in all.enumerated() {
+      #expect(held.secret.exposed == [UInt8](repeating: UInt8(number), count: 64))
+    }
+  }
+
   @Test func maybeEmpty() {
     #expect(SecretBytes(count: 0).exposed.isEmpty)
     #expect(SecretBytes(copying: []).constantTimeEquals(SecretBytes(count: 0)) == true)
@@ -43,5 +63,14 @@ import Testing
     var secret = SecretBytes(count: 16 << 20)
     secret.withUnsafeMutableBytes { $0[$0.count - 1] = 1 }
     #expect(secret.exposed.last == 1)
+  }
+}
+
+/// A secret of 64 bytes in a list.
+private final class Held {
+  let secret: SecretBytes
+
+  init(filledWith byte: UInt8) {
+    secret = SecretBytes(copying: [UInt8](repeating: byte, count: 64))
   }
 }

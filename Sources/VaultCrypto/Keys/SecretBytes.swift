@@ -1,31 +1,20 @@
 import CSodium
 
-/// Bytes that nobody else may see: in memory of their own between guard pages, kept out of swap and
-/// core dumps where the system allows it, zeroed when the value's life ends.
+/// Bytes that nobody else may see: in memory apart from all other, kept out of swap and core dumps where the system allows
+/// it (`SecretMemory`), zeroed when the value's life ends.
 ///
-/// Cannot be copied by accident; `copy()` says so where it must be. An allocation costs some ten
-/// microseconds and four pages, so this is for keys, not for content. Traps when there is no
-/// memory at all. See libsodium, "Secure memory".
+/// Cannot be copied by accident; `copy()` says so where it must be. For keys, not for content: more than 64 bytes cost some
+/// ten microseconds and four pages. Traps when there is no memory at all. See libsodium, "Secure memory".
 package struct SecretBytes: ~Copyable, @unchecked Sendable {
   // Sendable: the memory has one owner, and is written only through `mutating` methods.
   private let memory: UnsafeMutableRawPointer
   package let count: Int
 
-  /// Whether the memory is locked, so that it is never swapped out.
-  ///
-  /// False when the system's limit (`ulimit -l`) is used up; everything works all the same.
-  package let isLocked: Bool
-
   /// `count` zeros; `count` must not be negative.
   package init(count: Int) {
     precondition(count >= 0, "a negative size")
-    Sodium.prepare()
-    guard let memory = sodium_malloc(count) else { fatalError("no memory for a secret") }
-    sodium_memzero(memory, count)
-    self.memory = memory
+    self.memory = SecretMemory.take(count)
     self.count = count
-    // sodium_malloc has tried already, but does not tell; locking twice is harmless.
-    isLocked = count == 0 || sodium_mlock(memory, count) == 0
   }
 
   /// Random bytes of the system's generator.
@@ -46,7 +35,7 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
     withUnsafeMutableBytes { $0.copyBytes(from: bytes) }
   }
 
-  deinit { sodium_free(memory) }
+  deinit { SecretMemory.giveBack(memory, count) }
 
   /// The pointer must not be used after `body` returns.
   package func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
