@@ -50,4 +50,12 @@ import Testing
     try Argon2Cost.calibrated(target: .milliseconds(350)).validate()
     #expect(Argon2Cost.calibrated(target: .milliseconds(1)) == .floor)
   }
+
+  @Test func nothingIsMeasuredForATimeThatNoMachineKeeps() {
+    let cost = Argon2Cost.calibrated(target: .milliseconds(1)) { _ in
+      Issue.record("it was measured")
+      return nil
+    }
+    #expect(cost == .floor)
+  }
 }

@@ -22,7 +22,7 @@ package struct Argon2Cost: Hashable, Sendable {
   }
 
   /// The cost that takes about `target` on this machine; never less than `floor`, however slow it is.
-  /// Runs Argon2id once to five times, as long as that.
+  /// Runs Argon2id at most five times, as long as that.
   package static func calibrated(target: Duration) -> Argon2Cost {
     calibrated(target: target) { PasswordHash.duration(of: $0) }
   }
@@ -31,7 +31,7 @@ package struct Argon2Cost: Hashable, Sendable {
   /// `calibrationMemoryKiB`, then passes. `measure` gives nil where there is no memory for a cost.
   static func calibrated(target: Duration, measure: (Argon2Cost) -> Duration?) -> Argon2Cost {
     var best = floor
-    guard var time = measure(best) else { return best }
+    guard target >= leastTime, var time = measure(best) else { return best }
     // The time grows a little faster than the memory, so approach in several steps.
     for _ in 0..<4 {
       let next = best.scaled(by: target / max(time, .microseconds(1)))
@@ -42,6 +42,8 @@ package struct Argon2Cost: Hashable, Sendable {
     return best
   }
 
+  /// No machine goes over the memory of `floor` three times in less: for a shorter time nothing has to be measured.
+  private static let leastTime = Duration.milliseconds(20)
   /// No machine that people use runs out of this much for a moment.
   private static let calibrationMemoryKiB: UInt32 = 1 << 20
   private static let memoryStepKiB: UInt32 = 4 << 10
