@@ -165,6 +165,34 @@ import Testing
     try desk.write("one", titled: "Visit")
     try desk.run("remote", "add", "usb", usb, expecting: 0)
     try desk.run("sync", expecting: 0)
+    let other = try syncElsewhere()
+    let result = try desk.run("sync", expecting: 0)
+    #expect(
+      result.errors
+        == "usb: Another program is syncing it right now; waiting for that one.\n")
+    #expect(result.output == "usb: in sync, nothing to do.\n")
+    #expect(other.wait(timeout: .seconds(20)).status == 0)
+    #expect(try desk.run("sync", expecting: 0).errors.isEmpty)
+  }
+
+  /// What the device has sent there last would be left out of what counts of it.
+  @Test func removingADeviceWaitsForAnotherSync() throws {
+    try cloned()
+    try laptop.write("sent last", titled: "Kept")
+    try laptop.run("sync", expecting: 0)
+    let other = try syncElsewhere()
+    let revoked = try desk.run(
+      "device", "revoke", "laptop", "--words-file", desk.program.wordsFile, "--yes", expecting: 0)
+    #expect(
+      revoked.errors.contains("usb: Another program is syncing it right now; waiting for that one.")
+    )
+    #expect(!revoked.errors.contains("is left out"), "\(revoked.errors)")
+    #expect(try desk.run("record", "list", expecting: 0).output.contains("Kept"))
+    #expect(other.wait(timeout: .seconds(20)).status == 0)
+  }
+
+  /// Another program of the desk that syncs with the remote "usb", for two seconds.
+  private func syncElsewhere() throws -> RunningCommand {
     let vault = try #require(
       try desk.run("status", "--json", expecting: 0).output
         .firstMatch(of: /"vault" : "([0-9a-f]+)"/)?.1)
@@ -174,13 +202,7 @@ import Testing
       "flock", ["\(remotes)/usb.lock", "sh", "-c", "touch '\(ready)'; sleep 2"],
       environment: desk.environment)
     while access(ready, F_OK) != 0 { usleep(10_000) }
-    let result = try desk.run("sync", expecting: 0)
-    #expect(
-      result.errors
-        == "usb: Another program is syncing it right now; waiting for that one.\n")
-    #expect(result.output == "usb: in sync, nothing to do.\n")
-    #expect(other.wait(timeout: .seconds(20)).status == 0)
-    #expect(try desk.run("sync", expecting: 0).errors.isEmpty)
+    return other
   }
 
   @Test func aDryRunNamesWhatTheSyncThenMoves() throws {

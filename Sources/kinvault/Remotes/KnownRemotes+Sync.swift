@@ -2,12 +2,14 @@ import Vault
 import VaultSync
 
 extension [KnownRemote] {
-  /// Syncs with each of them, whatever came of the others.
+  /// Syncs with each of them, whatever came of the others. A mount in the background may be syncing just then: this waits
+  /// for it, since what is left undone here is lost or made known late.
   ///
   /// - Returns: What could not be reached, did not go through, or is to be looked at, in words; empty only where each of
   ///   them has what is here, and everything that it has was taken.
   func syncAll(_ vault: Vault, showsProgress: Bool) -> [String] {
-    syncAll(vault, SyncOutcome.Order(showsProgress: showsProgress)).flatMap(\.shortcomings)
+    syncAll(vault, SyncOutcome.Order(showsProgress: showsProgress, waits: true))
+      .flatMap(\.shortcomings)
   }
 
   /// The same; what came of each.
