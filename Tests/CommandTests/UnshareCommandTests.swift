@@ -17,6 +17,27 @@ import Testing
     try pair.anna.expectWhole()
   }
 
+  /// Their notes show nowhere from then on, and those that they had not sent nowhere else.
+  @Test func whoIsLetOutIsToldAndWhatBecomesOfTheirWork() throws {
+    let pair = try InvitedPair.sharing(as: "editor")
+    try pair.ben.write("two", titled: "Unsent")
+    try pair.anna.run("unshare", "Emma", "--with", "Ben", expecting: 0)
+    try pair.anna.run("sync", expecting: 0)
+    let told =
+      "An owner has taken your access to Emma away. What this machine had saved of it, and nobody had got, is kept"
+    let synced = try pair.ben.run("sync", expecting: 0).output
+    #expect(synced.contains(told), "\(synced)")
+    // A sync tells it once, the status as long as it is so.
+    #expect(try !pair.ben.run("sync", expecting: 0).output.contains("your access"))
+    try pair.ben.run("unlock", expecting: 0)
+    let status = try pair.ben.run("status", expecting: 0).output
+    if status.contains("You are") { #expect(status.contains(told), "\(status)") }
+    #expect(try pair.ben.run("check").output.contains(told))
+    try pair.anna.run("share", "Emma", "--with", "Ben", "--role", "editor", expecting: 0)
+    try pair.meet()
+    #expect(try pair.anna.run("record", "list", expecting: 0).output.contains("Unsent"))
+  }
+
   @Test func anOwnerWhoWasThereBeforeIsNotTakenOut() throws {
     let pair = try InvitedPair.sharing(as: "owner")
     let refused = try pair.ben.run("unshare", "Emma", "--with", "Adult A", expecting: 8)

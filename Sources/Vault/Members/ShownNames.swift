@@ -64,11 +64,12 @@ package final class ShownNames: Sendable {
     }
   }
 
-  func contains(_ member: MemberID) -> Bool {
+  /// What the member shows as here, or did when its person had access; nil for one that never was here.
+  func name(of member: MemberID) -> FileName? {
     memory.withLock { memory in
       let pins = memory.pins ?? load(&memory)
       memory.pins = pins
-      return pins.contains(member)
+      return pins.name(of: member)
     }
   }
 

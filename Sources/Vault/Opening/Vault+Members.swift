@@ -136,9 +136,9 @@ extension Vault {
       note(try problemOfLostAccess(to: id))
     case .accessEnded:
       note(
-        Problem(
-          .accessEnded, .note, path: place,
-          reason: "your access to it was given until a date that has passed"))
+        endedAccess(
+          path: place, "Your access to \(nameOfClosed(id)) was given until a date that has passed.")
+      )
     case .rolledBack: throw error
     case .missing:
       if try !isUnfinished(id) { note(Problem(error, path: place)) }
@@ -152,7 +152,7 @@ extension Vault {
     let path = BlobPath("members/\(id.hex)/links").string
     let links = try context.opening(of: id).loadLinks()
     if let leaving = links.history.leaving(of: person), leaving.keeps == nil {
-      return Problem(.accessEnded, .note, path: path, reason: "you have left it")
+      return Problem(.accessEnded, .note, path: path, reason: "You have left \(nameOfClosed(id)).")
     }
     if links.access.includes(person) {
       return Problem(
@@ -160,12 +160,25 @@ extension Vault {
         reason: "you have access to it, and no key of it yet; an owner's next sync gives it to you")
     }
     if links.couldWrite(person) {
-      return Problem(
-        .accessEnded, .note, path: path, reason: "an owner has taken your access to it away")
+      return endedAccess(path: path, "An owner has taken your access to \(nameOfClosed(id)) away.")
     }
     return Problem(
       .missing, .damage, path: path,
       reason: "nothing in it opens this member any more, which this device has written")
+  }
+
+  /// What is told of access that others have ended, also of what they never got: nothing shows it any more.
+  private func endedAccess(path: String, _ what: String) -> Problem {
+    Problem(
+      .accessEnded, .note, path: path,
+      reason: what
+        + " What this machine had saved of it, and nobody had got, is kept here, and is taken along once an "
+        + "owner lets you write again.")
+  }
+
+  /// What a member that does not open showed as here.
+  private func nameOfClosed(_ id: MemberID) -> String {
+    memberNames.name(of: id)?.string ?? id.shortHex
   }
 
   /// A member that this device has written and whose folder is gone: the vault folder is from before.

@@ -52,7 +52,7 @@ extension Vault {
   /// another one.
   func sortOutOffers() throws(VaultError) {
     let new = openedMembers.filter {
-      (!$0.isOwn || waitsAsRenewal($0)) && !memberNames.contains($0.id)
+      (!$0.isOwn || waitsAsRenewal($0)) && memberNames.name(of: $0.id) == nil
     }
     if new.isEmpty {
       offer([])
@@ -64,7 +64,7 @@ extension Vault {
     offer(
       Set(
         new.filter { member in
-          !memberNames.contains(member.id)
+          memberNames.name(of: member.id) == nil
             && (waitsAsRenewal(member) || !verified.contains(where: member.comesFrom))
         }.map(\.id)))
   }

@@ -23,7 +23,7 @@ package struct Problem: Hashable, Sendable {
     case waiting
     /// A file of a device that its person removed; it counts no more.
     case removedDevice
-    /// This person could read a member until a date that has passed.
+    /// This person has no access any more to a member that this device has written, or had it until a date that has passed.
     case accessEnded
     /// Whose access was to end with new keys could not be read any more; they were made for everyone who has it.
     case accessForgotten

@@ -16,7 +16,8 @@ package struct PinnedNames: Hashable, Sendable {
 
   package init() {}
 
-  package func contains(_ member: MemberID) -> Bool { pins[member] != nil }
+  /// What the member shows as, or did when it was here; nil for one that never was.
+  package func name(of member: MemberID) -> FileName? { pins[member]?.name }
 
   /// Those that show under their own titles.
   package var titles: [MemberID: FileName] {

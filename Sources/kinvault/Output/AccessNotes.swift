@@ -2,8 +2,8 @@ import Vault
 import VaultErrors
 import VaultModel
 
-/// What is to be told of who can read what, besides who can: access that ends, new keys whose making was interrupted,
-/// members that wait for a yes.
+/// What is to be told of who can read what, besides who can: access that ends or has ended, new keys whose making was
+/// interrupted, members that wait for a yes.
 struct AccessNotes: Encodable {
   struct Unfinished: Encodable {
     var member: String
@@ -64,6 +64,8 @@ struct AccessNotes: Encodable {
 
   private(set) var unread: [Unread] = []
   private(set) var unfinished: [Unfinished] = []
+  /// This person's own to what this machine has written, in words.
+  let ended: [String]
   /// Within a month.
   private(set) var ending: [Ending] = []
   private(set) var givenUp: [GivenUp] = []
@@ -74,13 +76,14 @@ struct AccessNotes: Encodable {
   private let placeLines: [String]
 
   enum CodingKeys: String, CodingKey {
-    case unread, unfinished, ending, givenUp, contested, offered, places
+    case unread, unfinished, ended, ending, givenUp, contested, offered, places
   }
 
   init(of vault: Vault) throws {
     let people = try PersonLookup.load(of: vault)
     let places = try PlaceOffers.load(of: vault)
     (self.places, placeLines) = (places.rows, places.lines)
+    ended = vault.problems.filter { $0.kind == .accessEnded }.map(\.reason)
     for member in vault.members {
       do { add(try member.accesses(), to: member.name.string, people) } catch {
         unread.append(Unread(member: member.name.string, reason: FailureReport(error).message))
@@ -143,13 +146,14 @@ struct AccessNotes: Encodable {
   }
 
   private var endingLines: [String] {
-    ending.map { one in
-      let access = "\(one.person)'s access to \(Terminal.visible(one.member))"
-      let day = DateText.local(milliseconds: one.milliseconds)
-      return one.hasEnded
-        ? "\(access) ended on \(day); the next sync of an owner takes the key away."
-        : "\(access) ends on \(day)."
-    }
+    ended.map(Terminal.visible)
+      + ending.map { one in
+        let access = "\(one.person)'s access to \(Terminal.visible(one.member))"
+        let day = DateText.local(milliseconds: one.milliseconds)
+        return one.hasEnded
+          ? "\(access) ended on \(day); the next sync of an owner takes the key away."
+          : "\(access) ends on \(day)."
+      }
   }
 }
 

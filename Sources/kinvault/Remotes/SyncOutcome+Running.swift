@@ -18,6 +18,7 @@ extension SyncOutcome {
     _ known: KnownRemote, _ vault: Vault, _ order: Order, others: [KnownRemote],
     seen: RemoteSight? = nil
   ) -> SyncOutcome {
+    let before = Set(vault.problems)
     var report = SyncReport()
     var outcome = SyncOutcome.of(known, order, in: (vault.state, vault.clock)) {
       store, options, progress in
@@ -29,6 +30,9 @@ extension SyncOutcome {
     }
     if !outcome.isDryRun, !report.pulled.isEmpty { outcome.tendCache(of: vault) }
     outcome.name(report, in: vault)
+    // Nothing else tells why a member shows no more.
+    outcome.revocations += vault.problems
+      .filter { $0.kind == .accessEnded && !before.contains($0) }.map(\.reason)
     return outcome
   }
 

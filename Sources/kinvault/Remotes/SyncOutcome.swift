@@ -44,7 +44,7 @@ struct SyncOutcome: Encodable {
   var problems: [ProblemRow] = []
   var moves: [MoveRow] = []
   var records: [RecordRow] = []
-  /// Access that was taken away because it was due, in words.
+  /// Access that was taken away because it was due, and this person's own that has ended, in words.
   var revocations: [String] = []
   /// What was done about places among owners that are offered, in words.
   var handOvers: [String] = []
