@@ -141,8 +141,9 @@ struct CollectCommand: ParsableCommand {
     for problem in report.problems { Terminal.note("kinvault: \(problem.path): \(problem.reason)") }
     for name in report.waitingMembers {
       Terminal.writeLine(
-        "\(Terminal.visible(name)): other devices must see first what is to be removed. Run collect again after "
-          + "they have synced.")
+        "\(Terminal.visible(name)): other devices must see first what is to be removed, and say so with what is saved there "
+          + "next. Once something was saved on each of them, and synced: kinvault sync, and then kinvault collect"
+      )
     }
     for name in report.skippedMembers {
       Terminal.writeLine(
