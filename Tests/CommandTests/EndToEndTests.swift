@@ -69,6 +69,10 @@ import Testing
     #expect(
       note.hasPrefix("---\ntype: vaccine\ndate: 2025-01-20\n") && note.contains("lot: AB123\n"))
     try program.run("export", "Emma", out, "--yes", expecting: 11)
+    // Plain files have no place where everything is encrypted, however it is named.
+    let inside = try program.run("export", "Emma", "\(program.vault)/out", "--yes", expecting: 10)
+    #expect(inside.errors.contains("Name a folder outside of it: kinvault export Emma FOLDER"))
+    #expect(access("\(program.vault)/out", F_OK) != 0)
 
     let audit = try program.run("audit", "--action", "export", expecting: 0).output
     #expect(audit.split(separator: "\n").count == 3)

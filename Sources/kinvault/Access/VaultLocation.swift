@@ -51,7 +51,8 @@ enum VaultLocation {
     return FilePath(shell).pushing(given).lexicallyNormalized()
   }
 
-  private static func hasDescription(_ folder: FilePath) -> Bool {
+  /// Whether the folder is one of encrypted files: a vault, or a copy of one.
+  static func hasDescription(_ folder: FilePath) -> Bool {
     access(folder.appending("vault.json").string, F_OK) == 0
   }
 }

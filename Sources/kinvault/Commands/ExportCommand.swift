@@ -1,4 +1,5 @@
 import ArgumentParser
+import SystemPackage
 import Vault
 import VaultModel
 import VaultPlain
@@ -23,6 +24,7 @@ struct ExportCommand: ParsableCommand {
   @OptionGroup var access: AccessOptions
 
   func run() throws {
+    try requireOutsideOfVaults()
     try access.withVault(.reading) { vault in
       let found = try RecordLookup(vault: vault).record(record)
       try Confirmation.require(
@@ -68,6 +70,17 @@ struct ExportCommand: ParsableCommand {
     let cause = CommandError.describe(number)
     return
       "The disk there cannot have it: \(cause). Export to another disk, or give it another name in the vault."
+  }
+
+  /// Whoever works in the vault's folder names a folder beside its files, and a copier carries that to where others can read.
+  private func requireOutsideOfVaults() throws(CommandError) {
+    let parent = VaultLocation.absolute(FilePath(folder).removingLastComponent().string)
+    guard let vault = VaultLocation.nearest(from: parent, isVault: VaultLocation.hasDescription)
+    else { return }
+    throw .refused(
+      "\(folder) would be in \(Terminal.visible(vault.string)), which holds encrypted files only and is copied to where "
+        + "others can read. Name a folder outside of it: kinvault export \(ShellWord.quoted(record)) FOLDER"
+    )
   }
 
   private func export(_ found: FoundRecord) throws -> PlainExport.Report {
