@@ -48,8 +48,8 @@ struct Attachment {
     for source in sources {
       guard try seen.insert(source.name).inserted && !isTaken(source.name) else {
         throw CommandError.alreadyExists(
-          "The record has \u{201C}\(Terminal.visible(source.name.string))\u{201D} already. Rename the file first, or "
-            + "say --replace.")
+          "The record has \u{201C}\(Terminal.visible(source.name.string))\u{201D} already. Rename one of them first. Only a "
+            + "file can take the place of a file: --replace")
       }
     }
   }
