@@ -182,6 +182,27 @@ struct InvitedPair {
     try laptop.run("unmount", mountpoint, expecting: 0)
   }
 
+  /// Another machine has saved something there that it has not sent.
+  @Test func aMemberThatWasLeftElsewhereIsNoTampering() throws {
+    let pair = try InvitedPair.sharing(as: "editor")
+    let program = pair.anna.program
+    let laptop = Machine("laptop", beside: program)
+    try laptop.run(
+      "clone", pair.remote, laptop.vault, "--name", "usb", "--words-file",
+      program.folder.appending("ben's words").string, "--device", "laptop", expecting: 0)
+    try laptop.write("one", titled: "Sent")
+    try laptop.run("sync", expecting: 0)
+    try laptop.write("two", titled: "Unsent")
+    try pair.meet()
+    try pair.ben.run("leave", "Emma", "--yes", expecting: 0)
+    try pair.meet()
+    for _ in 0..<2 {
+      let synced = try laptop.run("sync", expecting: 0)
+      #expect(!synced.output.contains("has seen"), "\(synced.output)")
+      #expect(!synced.errors.contains("tampering"), "\(synced.errors)")
+    }
+  }
+
   @Test func leavingTheVault() throws {
     let pair = try InvitedPair.sharing(as: "viewer")
     try pair.ben.run("member", "add", "Liam", expecting: 0)

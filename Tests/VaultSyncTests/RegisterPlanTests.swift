@@ -78,6 +78,16 @@ import VaultModel
     }
   }
 
+  /// What this device has written, and nobody was shown, is not what a remote hides.
+  @Test func noRemoteIsToBlameForWhatItNeverShowed() {
+    Self.forEachSituation { situation in
+      let isBlamed = RegisterPlan(situation).findings.contains {
+        if case .olderThanSeen = $0 { true } else { false }
+      }
+      #expect(!isBlamed || !situation.isOwn)
+    }
+  }
+
   @Test func twoFilesOfOneCounterReplaceNothing() {
     Self.forEachSituation { situation in
       guard let remote = situation.remote else { return }

@@ -54,7 +54,7 @@ package enum RegisterFinding: Hashable, Sendable {
   /// The remote shows an older state than it did before, or nothing any more: an older copy of it was put back, or
   /// someone hides what came since.
   case wentBack(shows: UInt64, showed: UInt64)
-  /// The remote's is older than this machine has seen, and nothing newer is here.
+  /// The remote's, of another device, is older than this machine has seen, and nothing newer is here.
   case olderThanSeen(shows: UInt64, seen: UInt64)
   /// Another file with a counter that was seen before.
   case forked(counter: UInt64)
@@ -104,7 +104,10 @@ package struct RegisterPlan: Hashable, Sendable {
     guard let local = situation.local, local.counter >= remote.counter else {
       // Newer than what is here; but is it as new as what was seen?
       if let mark = situation.mark, mark.counter > remote.counter {
-        findings.append(.olderThanSeen(shows: remote.counter, seen: mark.counter))
+        // What this device itself has written may count for nothing here any more, and need never have been there.
+        if !situation.isOwn {
+          findings.append(.olderThanSeen(shows: remote.counter, seen: mark.counter))
+        }
       } else if findings.isEmpty {
         action = .take
         // Where nothing is here the folder is a new copy, and no backup.
