@@ -152,7 +152,7 @@ extension Vault {
     let path = BlobPath("members/\(id.hex)/links").string
     let links = try context.opening(of: id).loadLinks()
     if let leaving = links.history.leaving(of: person), leaving.keeps == nil {
-      return Problem(.accessEnded, .note, path: path, reason: "You have left \(nameOfClosed(id)).")
+      return endedAccess(path: path, "You have left \(nameOfClosed(id)).")
     }
     if links.access.includes(person) {
       return Problem(
@@ -167,7 +167,7 @@ extension Vault {
       reason: "nothing in it opens this member any more, which this device has written")
   }
 
-  /// What is told of access that others have ended, also of what they never got: nothing shows it any more.
+  /// What is told of access that has ended, also of what nobody got before: nothing shows it any more.
   private func endedAccess(path: String, _ what: String) -> Problem {
     Problem(
       .accessEnded, .note, path: path,
