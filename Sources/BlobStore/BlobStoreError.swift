@@ -73,6 +73,11 @@ extension BlobStoreError {
 extension BlobStoreError: CustomStringConvertible {
   /// What happened and to what, for a person.
   package var message: String {
+    // The store as a whole has no path.
+    words.hasPrefix(": ") ? String(words.dropFirst(2)) : words
+  }
+
+  private var words: String {
     switch self {
     case .notFound(let path): "\(path): there is no such file"
     case .alreadyExists(let path): "\(path): there is such a file already"

@@ -186,5 +186,8 @@ struct DirectoryStoreTests {
     ]
     for (errno, error) in cases { #expect(BlobStoreError(errno: errno, path: "p") == error) }
     #expect(BlobStoreError.io(path: "p", errno: EIO).message.hasPrefix("p: "))
+    #expect(
+      BlobStoreError.unexpectedReply(path: "", status: 501, text: "").message
+        == "the store gave an answer that makes no sense (status 501)")
   }
 }
