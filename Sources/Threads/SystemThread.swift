@@ -31,16 +31,23 @@ package enum SystemThread {
   /// the thread as it was.
   package static func detach(_ body: @escaping @Sendable () -> Void) -> Bool {
     if idle.take(body) { return true }
+    let first = Guarded<(@Sendable () -> Void)?>(body)
     let thread = start {
-      var next: (@Sendable () -> Void)? = body
-      while let work = next {
-        work()
-        next = idle.wait()
-      }
+      runAndForget(first)
+      while idle.runNext() {}
     }
     guard let thread else { return false }
     pthread_detach(thread)
     return true
+  }
+
+  /// What a body holds, such as keys and locks, is let go of when it returns: the thread may go on for as long as there is work.
+  private static func runAndForget(_ first: Guarded<(@Sendable () -> Void)?>) {
+    let body = first.withLock { body -> (@Sendable () -> Void)? in
+      defer { body = nil }
+      return body
+    }
+    body?()
   }
 
   private static let idle = IdleThreads()
@@ -68,8 +75,14 @@ private final class IdleThreads: Sendable {
     return isTaken
   }
 
-  /// The next work; nil when there was none for a while.
-  func wait() -> (@Sendable () -> Void)? {
+  /// Does the next work, and lets go of it; false when there was none for a while.
+  func runNext() -> Bool {
+    guard let work = wait() else { return false }
+    work()
+    return true
+  }
+
+  private func wait() -> (@Sendable () -> Void)? {
     let end = ContinuousClock.now + Self.patience
     state.withLock { $0.waitingCount += 1 }
     return state.wait { state in

@@ -5,8 +5,8 @@ package final class WorkQueue<Item: Sendable>: Sendable {
   private struct State {
     var waiting: [Item] = []
     var busyCount = 0
-    /// How often `run` has come to its end, and the threads besides the caller's that work for it.
-    var runCount = 0
+    /// What is done with each while `run` is under way, and how many threads besides the caller's do it.
+    var body: (@Sendable (Item) -> Void)?
     var helperCount = 0
     var isStopped = false
   }
@@ -30,31 +30,35 @@ package final class WorkQueue<Item: Sendable>: Sendable {
     }
   }
 
-  /// Does everything that was added, and what it adds, on `threadCount` threads, of which the caller's is one.
+  /// Does everything that was added, and what it adds, on `threadCount` threads, of which the caller's is one. Nobody holds the
+  /// body any more when it returns.
   package func run(threadCount: Int, _ body: @escaping @Sendable (Item) -> Void) {
-    let run = state.withLock { $0.runCount }
+    state.withLock { $0.body = body }
     // With fewer threads than asked for, the work is done by those there are.
     for _ in 1..<max(1, threadCount) {
-      _ = SystemThread.detach { [self] in help(run, body) }
+      _ = SystemThread.detach { [self] in
+        if help() { state.change { $0.helperCount -= 1 } }
+      }
     }
     work(body)
     state.wait { state in
       if state.helperCount > 0 { return .wait }
-      state.runCount += 1
+      state.body = nil
       return .answer(())
     }
   }
 
-  /// What a helper does, unless it comes when all is done.
-  private func help(_ run: Int, _ body: (Item) -> Void) {
-    let isInTime = state.withLock { state in
-      if state.runCount != run { return false }
-      state.helperCount += 1
-      return true
+  /// What a helper does.
+  ///
+  /// - Returns: False if it comes when all is done.
+  private func help() -> Bool {
+    let body = state.withLock { state in
+      if state.body != nil { state.helperCount += 1 }
+      return state.body
     }
-    guard isInTime else { return }
+    guard let body else { return false }
     work(body)
-    state.change { $0.helperCount -= 1 }
+    return true
   }
 
   private func work(_ body: (Item) -> Void) {

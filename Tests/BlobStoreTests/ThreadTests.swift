@@ -1,0 +1,44 @@
+import Glibc
+import Testing
+import Threads
+
+/// Threads that wait for more work when theirs is done.
+@Suite struct ThreadTests {
+  private final class Held: Sendable {
+    let count = Guarded(0)
+    func use() { count.withLock { $0 += 1 } }
+  }
+
+  /// It waits for seconds, and goes on for as long as there is work: keys and locks are not to live for as long.
+  @Test func aThreadThatWaitsHoldsNothingOfWhatItDid() {
+    // On a new thread, if there is none that waits, then on one that waits.
+    for _ in 0..<2 {
+      weak var held: Held?
+      do {
+        let object = Held()
+        held = object
+        let isStarted = SystemThread.detach { object.use() }
+        #expect(isStarted)
+      }
+      for _ in 0..<400 {
+        if held == nil { break }
+        usleep(10_000)
+      }
+      #expect(held == nil)
+    }
+  }
+
+  @Test func nobodyHoldsWhatIsDoneWithItemsWhenAllAreDone() {
+    weak var held: Held?
+    for _ in 0..<20 {
+      do {
+        let object = Held()
+        held = object
+        WorkQueue.forEach(Array(0..<100), threadCount: 8) { _ in object.use() }
+        let count = object.count.withLock { $0 }
+        #expect(count == 100)
+      }
+      #expect(held == nil)
+    }
+  }
+}
