@@ -173,4 +173,25 @@ import VaultModel
     #expect(Set(shown) == expected)
     for path in expected { #expect(try tree.stat(path).linkCount == expected.count, "\(path)") }
   }
+
+  /// As one that is loaded before anybody opens it, of which the kernel lets go meanwhile.
+  @Test func aFolderThatIsForgottenWhileItIsLoadedCostsNothing() throws {
+    let mounted = try MountedVault()
+    for folder in ["Emma", "Emma/visit"] { try mounted.tree.mkdir(folder) }
+    for name in ["a", "b"] { try mounted.tree.write("Emma/visit/\(name)", name) }
+    try mounted.remount()
+    let tree = mounted.tree
+    let inode = try tree.find("Emma/visit")
+    let before = tree.withTree { $0.loadedItemCount }
+    #expect(throws: FileError.stale) {
+      try tree.look { (tree) throws(TreeObstacle) -> Void in
+        let node = try tree.directory(inode)
+        tree.remove(node)
+        throw .missing(MissingFiles(of: node, .readable))
+      }
+    }
+    let after = tree.withTree { $0.loadedItemCount }
+    #expect(after == before)
+    #expect(try tree.list("Emma/visit") == ["a", "b"])
+  }
 }

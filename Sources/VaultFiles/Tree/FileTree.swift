@@ -124,7 +124,8 @@ package final class FileTree: Sendable {
       }
       let changed: [Invalidation]? = withTree { tree in
         let directory = tree[missing.directory]
-        if directory.files != nil { return [] }
+        // One that was forgotten meanwhile shows to nobody, and nothing would take what it costs off again.
+        guard directory.files == nil, tree.nodes[directory.inode] === directory else { return [] }
         guard member.entry(missing.record)?.revision == entry.revision else { return nil }
         // What a removed record still holds shows nowhere.
         let changed = tree.install(
