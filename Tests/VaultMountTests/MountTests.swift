@@ -193,6 +193,22 @@ struct MountTests {
     fixture.forgetMount()
   }
 
+  /// Every command asks for that, and a page that is open does every other second.
+  @Test func endsWhenNobodyUsesItWhateverIsToBeCommitted() throws {
+    var options = MountOptions()
+    options.idleTimeout = .seconds(1)
+    let fixture = try MountFixture(options: options)
+    let mount = try #require(fixture.mount)
+    let end = ContinuousClock.now + .seconds(30)
+    while try MountTable.isVaultMount(fixture.mountpoint), .now < end {
+      _ = MountRegistry.commitAll(stateFolder: fixture.stateFolder, within: 30)
+      usleep(100_000)
+    }
+    if ContinuousClock.now >= end { mount.requestEnd(.unmounted) }
+    #expect(try mount.waitUntilEnded() == .idle)
+    fixture.forgetMount()
+  }
+
   @Test func endsWithFilesOpenAndKeepsWhatWasWritten() throws {
     let fixture = try MountFixture()
     let path = fixture.emma.appending("held")

@@ -55,7 +55,13 @@ extension FileTree {
     if let failure = failure ?? unsaved.first?.error { throw failure }
   }
 
-  /// The same for a command that is about to read the vault, and its log: what was noted is kept besides.
+  /// Whether a program may have changed a file in a mapping, of which nothing is known here yet.
+  package var mayHaveMappings: Bool {
+    withTree { tree in tree.views.values.contains { $0.files.values.contains(where: \.mayBeMapped) }
+    }
+  }
+
+  /// `commitNow` for a command that is about to read the vault, and its log: what was noted is kept besides.
   package func commitForCommand() throws(FileError) {
     defer { log.attempt(.audit) { () throws(VaultError) in try vault.audit.keep() } }
     try commitNow()
