@@ -42,7 +42,7 @@ package final class WorkQueue<Item: Sendable>: Sendable {
     }
     work(body)
     state.wait { state in
-      if state.helperCount > 0 { return .wait }
+      if state.helperCount > 0 { return Monitor<State>.Look<Void>.wait }
       state.body = nil
       return .answer(())
     }

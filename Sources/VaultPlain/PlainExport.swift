@@ -21,6 +21,9 @@ package struct PlainExport {
     package var unprivilegedCount = 0
     /// True if the folder's file system has no extended attributes, and some were left out.
     package var lacksXattrs = false
+    /// Modes and times are left out where the folder's file system lets nobody but its owner set them: a stick that was
+    /// mounted for somebody else.
+    package var lacksModes = false
   }
 
   private let member: Member
@@ -277,12 +280,15 @@ extension PlainExport {
     _ descriptor: Int32, _ path: String, mode: UInt32, modified: FileTimestamp, xattrs: [Xattr]
   ) throws(PlainFileError) {
     if try !PlainXattrs.store(xattrs, to: descriptor, path: path) { report.lacksXattrs = true }
-    guard fchmod(descriptor, permissions(mode)) == 0 else {
-      throw .system(call: "chmod", path: path, errno: errno)
-    }
+    if fchmod(descriptor, permissions(mode)) != 0 { try noteRefused("chmod", path, errno) }
     let times = [modified.systemTime, modified.systemTime]
-    guard futimens(descriptor, times) == 0 else {
-      throw .system(call: "utimens", path: path, errno: errno)
-    }
+    if futimens(descriptor, times) != 0 { try noteRefused("utimens", path, errno) }
+  }
+
+  private mutating func noteRefused(
+    _ call: String, _ path: String, _ number: Int32
+  ) throws(PlainFileError) {
+    guard number == EPERM else { throw .system(call: call, path: path, errno: number) }
+    report.lacksModes = true
   }
 }

@@ -60,6 +60,11 @@ struct ExportCommand: ParsableCommand {
       Terminal.note(
         "kinvault: That folder's file system keeps no extended attributes; they are left out.")
     }
+    if report.lacksModes {
+      Terminal.note(
+        "kinvault: Whoever owns that folder's file system sets modes and times there; they are left out."
+      )
+    }
     Terminal.writeLine(
       "Exported \(counted(report.recordCount, "record")) with \(counted(report.fileCount, "file")), "
         + "\(ByteCount.text(report.byteCount)), to \(folder).")
