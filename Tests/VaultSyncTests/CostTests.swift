@@ -68,6 +68,51 @@ import VaultModel
     #expect(chunks.count == 2)
   }
 
+  /// A record of 200 files that stands everywhere.
+  private func settleScans() throws -> RecordID {
+    var edit = RecordEdit.newRecord("Scans", note: "v1")
+    for number in 0..<200 {
+      let item = try Item.photo(
+        "\(number).jpg", byteCount: 3000, seed: UInt64(number), in: family[0].emma)
+      edit.items[item.name] = item
+    }
+    try family[0].commit(edit)
+    try settle()
+    return edit.record
+  }
+
+  @Test func whatWasChangedOftenBetweenTwoSyncsGoesAlone() throws {
+    let record = try settleScans()
+    for text in ["v2", "v3", "v4"] { try family[0].edit(record, text) }
+    let push = try family[0].sync(usb)
+    // Three revisions, the list of records and the head.
+    #expect(push.traffic.putCount == 5)
+    #expect(push.pulled.objectCount == 0)
+    #expect(try family[1].sync(usb).problems == [])
+  }
+
+  /// A file is renamed here and edited there, so that the join is changed once more before it is sent.
+  @Test func whatIsJoinedGoesAlone() throws {
+    let record = try settleScans()
+    let (old, new) = try (#require(FileName("3.jpg")), #require(FileName("other.jpg")))
+    var item = try #require(try family[0].emma.item(named: old, in: record))
+    var rename = RecordEdit(record: record)
+    rename.unchangedFiles[new] = item.changed
+    item.name = new
+    rename.items[new] = item
+    rename.items.updateValue(nil, forKey: old)
+    rename.hasAllNames = true
+    try family[0].commit(rename)
+    try family[0].sync(usb)
+    var edited = try Item.photo("3.jpg", byteCount: 3000, seed: 999, in: family[1].emma)
+    edited.file = item.file
+    try family[1].commit(RecordEdit(record: record, items: [old: edited]))
+    try family[1].sync(usb)
+    _ = try family[1].emma.joinConcurrent()
+    #expect(try family[1].sync(usb).traffic.putCount < 20)
+    #expect(try family[0].sync(usb).problems == [])
+  }
+
   @Test func editingTheNoteOfARecordWithAPhotoMovesNoPhoto() throws {
     var edit = RecordEdit.newRecord("Scan", note: "v1")
     edit.items[try #require(FileName("photo.jpg"))] =

@@ -157,16 +157,32 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
       return news(in: content, of: need, over: names(before: need.before))
     }
     if !need.isReplaced { transfer.note(revision, named: need.digest) }
-    var older: [Need] = []
-    var base: ObjectContent?
-    for name in revision.previous {
-      if let found = peek(.revision(name)), found.revision.map(transfer.holds) ?? false {
-        base = base ?? found
-      } else {
-        older.append(Need(reference: .revision(name), isReplaced: true))
-      }
+    let older = revision.previous.filter { held($0) == nil }
+    let base = nearestHeld(before: revision)
+    return older.map { Need(reference: .revision($0), isReplaced: true) }
+      + news(in: content, of: need, over: base.map(need.reference.references) ?? [])
+  }
+
+  /// So many revisions are looked at to find one that is there: as many as a record gets in a day without a sync.
+  private static var baseDepth: Int { 64 }
+
+  /// The nearest revision that this one has replaced, in one step or several, and that is there. Of a record that was changed
+  /// more than once since, or joined and changed, those in between are news as well.
+  private func nearestHeld(before revision: RecordRevision) -> ObjectContent? {
+    var waiting = revision.previous[...]
+    var seen = Set(waiting)
+    while let name = waiting.popFirst(), seen.count <= Self.baseDepth {
+      guard let found = peek(.revision(name)), let older = found.revision else { continue }
+      if transfer.holds(older) { return found }
+      waiting += older.previous.filter { seen.insert($0).inserted }
     }
-    return older + news(in: content, of: need, over: base.map(need.reference.references) ?? [])
+    return nil
+  }
+
+  /// The revision, if it is there.
+  private func held(_ name: ContentDigest) -> ObjectContent? {
+    let found = peek(.revision(name))
+    return found?.revision.map(transfer.holds) ?? false ? found : nil
   }
 
   /// What an object names, but for what is there since it was named before.
