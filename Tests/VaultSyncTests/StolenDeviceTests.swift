@@ -74,6 +74,25 @@ import VaultTrust
     try stolen.sync(remote)
   }
 
+  /// The stolen machine certifies another one once more: the consent for that stands in the true certificate. What it makes goes
+  /// before that, by its id.
+  private func certifyAnew(_ machine: Family.Device) throws {
+    let context = stolen.vault.context
+    let known = try #require(context.ownPerson().devices[machine.vault.device])
+    var certificate = known.certificate
+    certificate.approver = try context.ownCertificate().id
+    certificate.approval = []
+    var (body, id) = (certificate.encoded(), known.id)
+    while id >= known.id {
+      certificate.time += 1
+      body = certificate.encoded()
+      id = context.binding.vault.statementID(.certificate, body: body)
+    }
+    let signer = context.device
+    let file = context.signedFiles.statement(.certificate, body) { signer.signingKey.sign($0) }
+    try remote.put(BlobPath(VaultPath.certificate(context.person, id).string), file)
+  }
+
   /// All of these machines show the texts, as they are, and as a program that begins anew.
   private func expect(
     _ texts: Set<String>, on devices: [Family.Device], _ comment: Comment,
@@ -118,6 +137,30 @@ import VaultTrust
     try syncAll([late, desk, laptop])
     try expect(texts, on: [desk, late, laptop], "after the removal")
     for machine in [desk, laptop, late] { #expect(try !machine.emma.holdsEntries) }
+  }
+
+  /// A copy of the laptop's disk has become a device of its own. That stays known, and nothing else is.
+  @Test func itMakesNoMachineAnotherOneBefore() throws {
+    let copy = try laptop.clone()
+    for (machine, text) in [(laptop, "of the laptop"), (copy, "of the copy")] {
+      try machine.write(text, text)
+      try machine.sync(remote)
+    }
+    try syncAll([copy, laptop, desk, stolen])
+    let (old, new, own) = (laptop.vault.device, copy.vault.device, stolen.vault.device)
+    try #require(new != old)
+    for machine in [copy, laptop] { try certifyAnew(machine) }
+    try desk.sync(remote)
+    try desk.vault.context.reloadPeople()
+    let witnesses = try desk.emma.witnesses
+    #expect(witnesses.person(of: old, and: new)?.certificates[new]?.count == 2)
+    #expect(witnesses.hasBecome(new, from: old))
+    for device in [old, new] {
+      let mark = HeadMark(counter: 1, hash: .zero)
+      let line = Head.Retold(device: own, above: 0, by: device, marks: [mark])
+      #expect(!witnesses.believes(own, of: line))
+    }
+    try expect(["first", "of the laptop", "of the copy"], on: [desk], "after the lie")
   }
 
   /// It says that it has seen very much of the laptop, and that it was the laptop up to there. The entry is told and waits,

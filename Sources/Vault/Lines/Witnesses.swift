@@ -22,10 +22,10 @@ struct Witnesses: Sendable {
     witness == own || isOwners(witness) || areOfOnePerson(witness, device)
   }
 
-  /// Whether a device is believed where its head says that another device has taken over a line, which has been that one before:
-  /// an owner's is, and this one. An editor could have what somebody else wrote passed over.
+  /// Whether a device is believed where its head says that another device has taken over a line, which has surely been that one
+  /// before: an owner's is, and this one. An editor could have what somebody else wrote passed over.
   func believes(_ witness: DeviceID, of line: Head.Retold) -> Bool {
-    (witness == own || isOwners(witness)) && hasBecome(line.by, from: line.device)
+    (witness == own || isOwners(witness)) && hasSurelyBecome(line.by, from: line.device)
   }
 
   /// Whether the device's head says of a line whose it is, and is believed.
@@ -61,21 +61,43 @@ struct Witnesses: Sendable {
     }
   }
 
-  /// Whether a machine goes on as one device that was another one before, in one step or several; their person may have left them
-  /// out since. The device that it was has approved its certificate, as nobody else can: so whoever has stolen one of a person's
+  /// Whether a device may say that its machine was another one before, in one step or several; their person may have left them out
+  /// since. The device that it was has approved a certificate of it, as nobody else can: so whoever has stolen one of a person's
   /// machines takes over no line of the others. What approves another machine's carries an `approval`.
   func hasBecome(_ new: DeviceID, from old: DeviceID) -> Bool {
+    leads(from: new, to: old) { $0 }
+  }
+
+  /// Whether the same holds whoever says it: all certificates of the device say the same. With the key of one device anybody can
+  /// certify another one once more, without asking it.
+  private func hasSurelyBecome(_ new: DeviceID, from old: DeviceID) -> Bool {
+    leads(from: new, to: old) { $0.count == 1 ? $0 : [] }
+  }
+
+  /// - Parameter counting: Of what a device's certificates say that it was before those that count; nil stands for a machine of
+  ///   its own.
+  private func leads(
+    from new: DeviceID, to old: DeviceID, counting: (Set<DeviceID?>) -> Set<DeviceID?>
+  ) -> Bool {
     guard let person = person(of: new, and: old) else { return false }
-    var (device, seen) = (new, Set<DeviceID>())
-    while seen.insert(device).inserted {
-      guard let certificate = person.anyCertificate(of: device)?.certificate,
-        certificate.approval.isEmpty, let approver = certificate.approver,
-        let before = people.trust.statements.certificates[approver]?.device
-      else { return false }
-      if before == old { return true }
-      device = before
+    var (open, seen) = ([new], Set([new]))
+    while let device = open.popLast() {
+      for case let before? in counting(origins(of: device, of: person))
+      where seen.insert(before).inserted {
+        if before == old { return true }
+        open.append(before)
+      }
     }
     return false
+  }
+
+  private func origins(of device: DeviceID, of person: Person) -> Set<DeviceID?> {
+    let certificates = (person.certificates[device] ?? []).map(\.certificate)
+    return Set(
+      certificates.map { (certificate) -> DeviceID? in
+        guard certificate.approval.isEmpty, let approver = certificate.approver else { return nil }
+        return people.trust.statements.certificates[approver]?.device
+      })
   }
 
   /// Who has certified both devices, and may have left them out since.

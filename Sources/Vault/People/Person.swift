@@ -20,6 +20,9 @@ struct Person: Sendable {
   private(set) var waiting: [DeviceID: CertifiedDevice] = [:]
   /// Devices that were left out, and have no other certificate.
   private(set) var former: [DeviceID: CertifiedDevice] = [:]
+  /// All certificates of each device, by their ids. It may have several: what it agreed to says of whom it is a device, and not who
+  /// certifies it.
+  private(set) var certificates: [DeviceID: [CertifiedDevice]] = [:]
 
   init(id: PersonID, history: PersonHistory, certificates: [StatementID: Certificate]) {
     self.id = id
@@ -27,6 +30,7 @@ struct Person: Sendable {
     for (statement, certificate) in certificates.sorted(by: { $0.key < $1.key }) {
       let device = certificate.device
       let certified = CertifiedDevice(id: statement, certificate: certificate)
+      self.certificates[device, default: []].append(certified)
       switch history.verdict(on: statement) {
       case .counts: devices[device] = devices[device] ?? certified
       case .waiting: waiting[device] = waiting[device] ?? certified
