@@ -163,6 +163,19 @@ import VaultTrust
     try expect(["first", "of the laptop", "of the copy"], on: [desk], "after the lie")
   }
 
+  /// The desk made the member, and signed that under its own certificate.
+  @Test func whatAMachineSignedStaysThoughItIsCertifiedOnceMore() throws {
+    let context = desk.vault.context
+    let own = try context.ownCertificate().id
+    try certifyAnew(desk)
+    try desk.sync(remote)
+    try context.reloadPeople()
+    #expect(try context.ownCertificate().id != own)
+    try removeTheStolenOne()
+    #expect(context.people.trust.device(own) == .counts)
+    try expect(["first"], on: [desk, laptop], "after the removal")
+  }
+
   /// It says that it has seen very much of the laptop, and that it was the laptop up to there. The entry is told and waits,
   /// what the laptop writes to the record is shown, and the removal ends it.
   @Test func aMadeUpCounterOfAnotherMachineHidesNothing() throws {

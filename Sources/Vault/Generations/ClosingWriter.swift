@@ -62,7 +62,7 @@ struct ClosingWriter {
     let body = closing.encoded()
     let id = binding.vault.statementID(.closing, body: body)
     // One whose key is none could not open anything; whoever approved it is not to keep the person from new keys by it.
-    for device in staying(without: content.removing)
+    for device in stayingDevices(without: content.removing)
     where AgreementKey.isPublicKey(device.certificate.agreementKey) {
       try files.storeWrap(
         of: master, generation: id, person: person.id, for: device.certificate, in: copy.store)
@@ -94,13 +94,38 @@ struct ClosingWriter {
     }
   }
 
-  /// The certificates of the devices that stay: those that count, and those that wait for this closing.
+  /// The certificates of the devices that stay: all that count, and those that wait for this closing. What a device signed is
+  /// judged by the certificate that it named then; so none of its certificates falls because it has another one.
+  ///
+  /// Whoever has a device's key can certify the others any number of times: what there is no room for is of those whom a device
+  /// that goes has certified once more.
   private func staying(without removed: Set<DeviceID>) -> [CertifiedDevice] {
-    let known = person.history.counting
-    let waiting = person.waiting.values.filter { known.contains($0.certificate.generation) }
-    return (Array(person.devices.values) + waiting)
-      .filter { !removed.contains($0.certificate.device) }
+    let devices = stayingDevices(without: removed)
+    let first = Set(devices.map(\.id))
+    let departing = Set(removed.flatMap { person.certificates[$0] ?? [] }.map(\.id))
+    func isGivenByDeparting(_ certified: CertifiedDevice) -> Bool {
+      certified.certificate.approver.map(departing.contains) ?? false
+    }
+    let others = person.certificates.filter { !removed.contains($0.key) }.values.joined()
+      .filter { !first.contains($0.id) && mayStay($0) }
       .sorted { $0.id < $1.id }
+    let ranked = others.filter { !isGivenByDeparting($0) } + others.filter(isGivenByDeparting)
+    return devices + ranked.prefix(max(0, Self.listLimit - devices.count))
+  }
+
+  /// The devices that stay, each with one certificate.
+  private func stayingDevices(without removed: Set<DeviceID>) -> [CertifiedDevice] {
+    (Array(person.devices.values) + person.waiting.values.filter(mayStay))
+      .filter { !removed.contains($0.certificate.device) }
+  }
+
+  /// Whether the certificate counts, or waits for this closing.
+  private func mayStay(_ certified: CertifiedDevice) -> Bool {
+    switch person.history.verdict(on: certified.id) {
+    case .counts: true
+    case .waiting: person.history.counting.contains(certified.certificate.generation)
+    case .former, .unknown: false
+    }
   }
 
   private func cost() throws(VaultError) -> Argon2Cost {
