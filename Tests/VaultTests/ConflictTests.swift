@@ -539,6 +539,19 @@ struct ConflictTests {
     #expect(try member.keptConflicts().isEmpty)
   }
 
+  /// The copy is all that is thrown away, and it is whole.
+  @Test func aCopyOfARecordThatIsDamagedIsThrownAway() throws {
+    let visit = RecordEdit.newRecord("Visit", note: "old")
+    let replicas = try Replicas(count: 2, with: visit)
+    try replicas.change(note(visit.record, "from desk"), then: note(visit.record, "from laptop"))
+    let member = try replicas[0].member
+    var conflict = try #require(try member.keptConflicts().first)
+    conflict.original?.revision = .zero
+    #expect(throws: VaultError.self) { try member.edits(takingBack: conflict) }
+    try replicas[0].vault.commit(member.edits(discarding: conflict), to: member)
+    #expect(try member.keptConflicts().isEmpty)
+  }
+
   /// Nor is the copy gone then.
   @Test func aVersionThatIsNotWholeIsNotTakenBack() throws {
     let scan = RecordEdit.newRecord("Scan", note: "note")

@@ -65,18 +65,18 @@ extension Member {
   }
 
   /// The edits that throw a copy away; it stays in the history until that is collected. What its record shows of the same
-  /// version was not thrown away: it is decided for, so that it is kept when others have replaced it meanwhile.
+  /// version was not thrown away: it is decided for, so that it is kept when others have replaced it meanwhile. A record that
+  /// cannot be read shows nothing.
   ///
   /// A commit of them fails with `changedMeanwhile` where either has changed since.
   ///
-  /// - Throws: `missing`, `damaged`.
+  /// - Throws: What reading the record throws, but `missing` and `damaged`.
   package func edits(
     discarding conflict: KeptConflict
   ) throws(VaultError) -> [RecordEdit] {
-    guard let original = conflict.original, !original.isDeleted else {
-      return [discarding(conflict)]
-    }
-    let current = try filesByName(of: revision(original.revision))
+    guard let original = conflict.original, !original.isDeleted,
+      let current = try ifWhole(filesByName(of: revision(original.revision)))
+    else { return [discarding(conflict)] }
     var edit = RecordEdit(record: original.record)
     edit.base = original.revision
     edit.isDecision = true
