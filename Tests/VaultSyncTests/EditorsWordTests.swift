@@ -288,6 +288,47 @@ import VaultTrust
     }
   }
 
+  /// Ben says under the keys of before that he has taken over very much of Carla's. The owner takes his head over, and passes on what
+  /// she has written and no more: else the owner's word would prove the rest.
+  @Test func aMadeUpCounterOfAnotherEditorsLateHeadIsNotPassedOn() throws {
+    let family = try Family()
+    let (desk, laptop, second) = (family[0], family[1], MemoryStore())
+    let note = try desk.write("Visit", "visit")
+    let ben = try invite(family)
+    let carla = try letIn("Carla", by: desk)
+    try carla.sync(remote)
+    try edit(note, "by Carla", by: carla)
+    try carla.sync(remote)
+    try syncTwice(family)
+    try ben.sync(remote)
+    let device = carla.vault.device
+    let written = try #require(desk.emma.knownCounters[device])
+    try desk.vault.beginEpoch(of: desk.emma, without: [])
+    let member = try #require(ben.emma)
+    let lie = try member.heads.withLock { heads in
+      var writer = CommitWriter(member: member, heads: heads)
+      try writer.writeHead(.checkpoint) { Claim.takenOver.apply(device, 1_000, to: &$0) }
+      heads = writer.heads
+      return try #require(heads.loaded[ben.vault.device]).counter
+    }
+    try ben.sync(second, as: "second")
+    try desk.sync(second, as: "second")
+    try desk.write("Later", "later")
+    let said = try desk.emma.heads.withLock {
+      try #require($0.loaded[desk.vault.device]).head.takenOver
+    }
+    #expect(said.contains { $0.device == ben.vault.device && $0.counter == lie })
+    #expect(said.allSatisfy { $0.device != device || $0.counter == written })
+
+    try syncTwice(family)
+    for _ in 0..<2 { try ben.sync(remote) }
+    _ = try self.lie(of: ben, about: note, (device, 1_000), .reached)
+    try ben.sync(remote)
+    try laptop.sync(remote)
+    #expect(try texts(laptop).contains("by Carla"))
+    #expect(try !texts(laptop).contains("by Ben"))
+  }
+
   /// What lets go of what an editor wrote over another one's head that has not come.
   enum Release: CaseIterable { case itsHead, anOwnersWord, itsPersonIsOut }
 

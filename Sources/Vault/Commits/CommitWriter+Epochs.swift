@@ -102,10 +102,16 @@ extension CommitWriter {
   /// What the next head calls taken over: the late heads that are here, and what these and the head before it call so. Who
   /// meets such a head later has its content, and its objects may be gone. Of a device whose head is in use here nothing
   /// has to be said, nor of one that was removed or that nobody has certified: else an editor could make up so many that
-  /// no head has room for them.
+  /// no head has room for them. What an editor says of another one goes as far as is known here, since whoever reads the next
+  /// head may have to believe how far the other one has come.
   var takenOver: [Head.Cover] {
     let (late, witnesses) = (lateHeadsTaken, member.witnesses)
+    let counters = ReachedCounters(heads, by: witnesses)
     var newest: [DeviceID: Head.Cover] = [:]
+    func mayBeSaid(_ told: Head.Cover, by witness: DeviceID) -> Bool {
+      witnesses.proves(witness, of: told.device)
+        || told.counter <= counters.limit(of: told.device, isWriter: member.isWriter)
+    }
     func note(_ taken: Head.Cover) {
       if newest[taken.device]?.counter ?? 0 < taken.counter { newest[taken.device] = taken }
     }
@@ -114,7 +120,9 @@ extension CommitWriter {
     }
     for head in late + (heads.loaded[context.device.id].map { [$0] } ?? []) {
       for told in head.head.takenOver
-      where witnesses.believes(head.device, ofLineOf: told.device) {
+      where witnesses.believes(head.device, ofLineOf: told.device)
+        && mayBeSaid(told, by: head.device)
+      {
         note(told)
       }
     }
