@@ -197,4 +197,19 @@ import VaultModel
       #expect(!isInline, "\(item.name)")
     }
   }
+
+  @Test func aNameThatIsTakenHasNothingSealed() throws {
+    let mounted = try mounted()
+    let tree = mounted.tree
+    try tree.write("Emma/record.md", "the note")
+    try tree.write("Emma/taken", "taken")
+    #expect(throws: FileError.alreadyExists) { try tree.link("Emma/record.md", "Emma/taken") }
+    try tree.commitNow()
+    let member = try #require(mounted.vault.members.first { $0.name.string == "Emma" })
+    let root = try #require(member.entry(.root))
+    let items = try member.items(of: member.revision(root.revision))
+    let note = try #require(items.first { $0.name == .record })
+    let isInline = if case .inline = note.content { true } else { false }
+    #expect(isInline)
+  }
 }

@@ -18,14 +18,17 @@ extension FileTree {
     let (file, draft) = try look { (tree) throws(TreeObstacle) in
       guard let file = try tree.node(inode) as? FileNode else { throw .failed(.notPermitted) }
       guard try tree.directory(parent).view === file.view else { throw .failed(.crossDevice) }
-      try tree.requireNames(of: file)
+      _ = try tree.loaded(parent, without: name)
       return (TreeReference(file), file.draft)
     }
+    try look { (tree) throws(TreeObstacle) in try tree.requireNames(of: tree[file]) }
     if let draft { try publish(file, draft) }
     try storeInlineContent(of: file, as: name)
     return try look { (tree) throws(TreeObstacle) in
       guard let file = try tree.node(inode) as? FileNode else { throw .failed(.notPermitted) }
       let directory = try tree.loaded(parent, without: name)
+      // News may have brought more of them while it was sealed.
+      try tree.requireUnseenNames(of: file, beside: [directory])
       guard !file.links.isEmpty else { throw .failed(.notFound) }
       guard file.links.count < Self.linkLimit else { throw .failed(.tooManyLinks) }
       file.view.willChange(file)
