@@ -30,8 +30,15 @@ extension StateFolder {
 
   // MARK: The newest own head
 
+  private static let keptHeads: BlobPath = "heads"
+
   private static func keptHeadPath(of member: MemberID) -> BlobPath {
-    BlobPath("heads").appending(member.hex)
+    keptHeads.appending(member.hex)
+  }
+
+  /// The members of which `keepHead` kept something.
+  package func membersOfKeptHeads() throws(VaultError) -> [MemberID] {
+    try storing(store.list(Self.keptHeads)).compactMap { MemberID(hex: $0.name) }
   }
 
   /// Keeps the bytes of this device's newest head of a member. A commit does not wait for that.

@@ -6,6 +6,7 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultTrust
 
 import struct SystemPackage.FilePath
 
@@ -22,6 +23,8 @@ final class VaultContext: Sendable {
   let person: PersonID
   // Another one when this machine has become a device of its own.
   private let knownDevice: Guarded<ThisDevice>
+  /// The certificate that this process has signed with.
+  private let usedCertificate = Guarded<StatementID?>(nil)
   private let newName = Guarded<String?>(nil)
   private let knownNames = Guarded<[PersonID: String]>([:])
   private let accessChangeCount = Guarded<UInt64>(0)
@@ -148,15 +151,43 @@ final class VaultContext: Sendable {
     return own
   }
 
-  /// The certificate that this device goes by.
+  /// The certificate that this device goes by. It may be given more of them, by the key of a stolen machine too, which others have
+  /// not seen and let fall when they remove that one: so it goes on with the one that it has used.
   ///
   /// - Throws: `removal`; `keysDivided` while it waits for the words to join two generations.
   func ownCertificate() throws(VaultError) -> CertifiedDevice {
     if let removal { throw removal }
     let own = try ownPerson()
-    if let certificate = own.devices[device.id] { return certificate }
-    throw own.generation == nil
-      ? .keysDivided(person: person) : .noDeviceHere(vault: binding.vault)
+    let counting = own.countingCertificates(of: device.id)
+    guard let least = counting.first else {
+      throw own.generation == nil
+        ? .keysDivided(person: person) : .noDeviceHere(vault: binding.vault)
+    }
+    let known = usedCertificate.withLock { $0 }
+    if let used = counting.first(where: { $0.id == known }) { return used }
+    var certificate = least
+    if counting.count > 1 {
+      let named = try certificatesInKeptHeads()
+      certificate = counting.first { named.contains($0.id) } ?? least
+    }
+    let id = certificate.id
+    usedCertificate.withLock { $0 = id }
+    return certificate
+  }
+
+  /// Which certificates the newest heads name that this machine has written.
+  private func certificatesInKeptHeads() throws(VaultError) -> Set<StatementID> {
+    var named: Set<StatementID> = []
+    for member in try state.membersOfKeptHeads() {
+      guard let bytes = try state.keptHead(of: member) else { continue }
+      do {
+        named.insert(try HeadFile(decoding: SignedFile(decoding: bytes).body).certificate)
+      } catch {
+        // A power cut has torn it.
+        continue
+      }
+    }
+    return named
   }
 
   /// - Throws: `keysDivided` while this device waits for the words: it was certified in one of two generations of its

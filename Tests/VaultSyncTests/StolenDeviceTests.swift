@@ -170,10 +170,31 @@ import VaultTrust
     try certifyAnew(desk)
     try desk.sync(remote)
     try context.reloadPeople()
-    #expect(try context.ownCertificate().id != own)
+    let least = try #require(context.ownPerson().devices[desk.vault.device])
+    #expect(least.id != own)
     try removeTheStolenOne()
     #expect(context.people.trust.device(own) == .counts)
     try expect(["first"], on: [desk, laptop], "after the removal")
+  }
+
+  /// When the desk removes the stolen machine it has not seen what that has handed the laptop, and its closing does not list it.
+  @Test func aMachineGoesOnWithTheCertificateThatItHasUsed() throws {
+    try laptop.write("Before", "before")
+    let own = try laptop.vault.context.ownCertificate().id
+    try certifyAnew(laptop)
+    try laptop.sync(remote)
+    for _ in 0..<2 {
+      let context = laptop.vault.context
+      try context.reloadPeople()
+      let least = try #require(context.ownPerson().devices[laptop.vault.device])
+      #expect(least.id != own)
+      #expect(try context.ownCertificate().id == own)
+      try laptop.reopen()
+    }
+    try laptop.write("Mine", "mine")
+    try laptop.sync(remote)
+    try removeTheStolenOne()
+    try expect(["first", "before", "mine"], on: [desk, laptop], "after the removal")
   }
 
   /// It says that it has seen very much of the laptop, and that it was the laptop up to there. The entry is told and waits,

@@ -67,6 +67,11 @@ struct Person: Sendable {
     devices[device] ?? waiting[device] ?? former[device]
   }
 
+  /// Those of the device's certificates that count, by their ids.
+  func countingCertificates(of device: DeviceID) -> [CertifiedDevice] {
+    (certificates[device] ?? []).filter { history.verdict(on: $0.id) == .counts }
+  }
+
   /// When the person left the device out, in milliseconds since 1970; nil if they did not.
   func removal(of device: DeviceID) -> UInt64? {
     guard let left = former[device] else { return nil }

@@ -23,9 +23,8 @@ extension Member {
 
   /// Whether a member of this device's making.
   fileprivate var isMadeHere: Bool {
-    register.links.history.root.certificate
-      == context.people[context.person]?
-      .devices[context.device.id]?.id
+    let own = context.people[context.person]?.countingCertificates(of: context.device.id) ?? []
+    return own.contains { $0.id == register.links.history.root.certificate }
   }
 }
 
