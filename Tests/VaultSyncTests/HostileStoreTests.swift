@@ -335,6 +335,42 @@ import VaultTrust
     try family[1].expectWhole()
   }
 
+  @Test(arguments: ["people", "members"], [false, true])
+  func aListThatBreaksOffCallsNothingLost(of cut: String, looksEverywhere: Bool) throws {
+    let hostile = ListingStore(usb) { folder, entries throws(BlobStoreError) in
+      guard folder.string == cut else { return entries }
+      throw .endlessListing(folder: folder.string, limit: 1)
+    }
+    for device in family.devices {
+      for isDryRun in [true, false] {
+        let report = try device.sync(hostile) {
+          $0.looksEverywhere = looksEverywhere
+          $0.isDryRun = isDryRun
+        }
+        #expect(report.problems.map(\.kind) == [.endlessListing], "\(report.problems)")
+        #expect(report.moves.allSatisfy { $0.direction == .pull || $0.path.owner == .other })
+      }
+      #expect(try device.sync(usb).problems == [])
+    }
+  }
+
+  @Test func aMembersFolderThatIsGoneIsToldOnce() throws {
+    let id = try liam.id
+    let folder = "members/\(id.hex)"
+    let root = BlobPath(VaultPath.memberRoot(id).string)
+    for path in usb.blobs.keys where path.string.hasPrefix(folder + "/") { try usb.remove(path) }
+    for isDryRun in [true, false] {
+      let report = try family[1].sync(usb) {
+        $0.looksEverywhere = true
+        $0.isDryRun = isDryRun
+      }
+      let told = report.problems.filter { $0.kind == .wentBack && !$0.path.contains("/heads/") }
+      #expect(told.map(\.path) == [folder], "\(told)")
+      #expect(told.allSatisfy { !$0.text.contains("was put there again") })
+      #expect((usb.blobs[root] == nil) == isDryRun)
+    }
+  }
+
   /// 100,000 files of 1 MiB that nobody has signed: 64 MiB of them at most are ever in memory, and keep nothing out.
   @Test func moreThanFitsIntoMemory() throws {
     let hostile = HeavyStore(

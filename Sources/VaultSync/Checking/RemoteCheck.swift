@@ -89,7 +89,8 @@ package struct RemoteCheck: Sendable {
     let look = exchange.look
     var missing: Set<MemberID> = []
     for member in vault.members {
-      let isThere = look.members.contains(member.id)
+      // Of those that could not be listed it is not said that they are missing.
+      let isThere = look.members.contains(member.id) || look.givenUp.contains(member.id)
       if !isThere { report.unsyncedRecordCount += member.allEntries().count }
       let hasHeads = look.givenUp.contains(member.id) || !look.heads(of: member.id).isEmpty
       if isThere, hasHeads || member.openedHeads.isEmpty { continue }

@@ -72,7 +72,7 @@ extension SyncProblem {
       let now = shows == 0 ? "it is gone" : "it is at \(shows)"
       let done =
         action == .put || action == .compare
-        ? "What is here was put there again."
+        ? "A sync of this machine puts there what is here."
         : "It was not followed. A device that has the newer state repairs the remote when it syncs."
       self.init(
         .wentBack, .warning, path: path,
@@ -148,11 +148,13 @@ extension SyncProblem {
       .waiting, .warning, path: path, "It is whole and does not count yet: \(reason). \(state)")
   }
 
-  static func lostThere(_ path: VaultPath) -> SyncProblem {
+  /// - Parameter path: A statement, or the folder of a member of which nothing is there.
+  static func lostThere(_ path: String) -> SyncProblem {
     SyncProblem(
-      .wentBack, .warning, path: path.string,
+      .wentBack, .warning, path: path,
       "The remote showed it before, and has it no more: an older copy of it was put back, or someone has removed it. Without "
-        + "such files other machines cannot open what is there. It was put there again.")
+        + "such files other machines cannot open what is there. A sync of this machine puts it there again."
+    )
   }
 
   static func wentBackMeanwhile(_ path: VaultPath) -> SyncProblem {

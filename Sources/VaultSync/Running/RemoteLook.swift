@@ -12,12 +12,20 @@ struct RemoteLook: Sendable {
   var members: Set<MemberID> = []
   /// Members whose root, links and wraps were looked for.
   var searched: Set<MemberID> = []
-  /// Members whose folder could not be listed to its end.
+  /// Members whose folder could not be listed to its end, or all that are known where the list of them could not.
   var givenUp: Set<MemberID> = []
+  /// The list of people broke off: what it does not show may be there.
+  var isPeopleCut = false
   /// Folders that were not looked into: what strangers have there was left before.
   var passedBy: Set<CargoOwner> = []
   /// Whose folder of these had its turn last all the same; nil if nobody's had.
   var lastTurn: CargoOwner?
+
+  /// Whether it is not known if the file is there, since the list in which it would stand broke off.
+  func mayHide(_ path: VaultPath) -> Bool {
+    guard isPeopleCut, files[path] == nil, case .person = path.owner else { return false }
+    return true
+  }
 
   func heads(of member: MemberID) -> [DeviceID] {
     files.keys.compactMap { path in
@@ -168,6 +176,7 @@ struct RemoteLooking {
     } catch {
       guard error.concernsOneFile else { throw .remote(error) }
       session.note(.endlessListing("people"))
+      look.isPeopleCut = true
     }
   }
 
@@ -177,6 +186,10 @@ struct RemoteLooking {
     do { entries = try list(folder) } catch {
       guard error.concernsOneFile else { throw .remote(error) }
       session.note(.endlessListing(folder.string))
+      look.givenUp = Set(
+        local.union(session.memory.seen.keys).compactMap { path in
+          if case .member(let member) = path.owner { member } else { nil }
+        })
       return
     }
     for entry in entries {

@@ -110,6 +110,7 @@ final class SignedExchange: Sendable {
       // What does not hold is replaced by what is here, if there is something.
       return RegisterPlan(facts != nil && session.options.repairsRemote ? .put : .leave)
     }
+    if wasShownAndMayBeThere(path) { return RegisterPlan(.leave) }
     let own = facts.map { RegisterState(counter: $0.counter, hash: $0.hash) }
     var plan = RegisterPlan(
       RegisterSituation(
@@ -150,6 +151,11 @@ final class SignedExchange: Sendable {
     judged.brokenHere.contains(path) && !judged.replaced.contains(path)
   }
 
+  /// A list that broke off says of nothing that it is gone.
+  private func wasShownAndMayBeThere(_ path: VaultPath) -> Bool {
+    look.mayHide(path) && known.shown[path] != nil
+  }
+
   private func isOwn(_ path: VaultPath) -> Bool {
     path.registerDevice == session.home.device
   }
@@ -167,6 +173,7 @@ final class SignedExchange: Sendable {
     if broken.contains(path) {
       return here[path] != nil && session.options.repairsRemote ? .put : .leave
     }
+    if wasShownAndMayBeThere(path) { return .leave }
     return StatementPlan(local: here[path], remoteHash: there[path]?.hash)
   }
 

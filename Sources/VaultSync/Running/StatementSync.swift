@@ -55,7 +55,8 @@ struct StatementSync {
     (peoplePaths + memberPaths).filter { path in
       // A machine that asks to be let in is none that anybody needs.
       if case .deviceRequest = path { return false }
-      return path.isStatement && exchange.plan(statement: path) == .put
+      return path.isStatement && !exchange.look.mayHide(path)
+        && exchange.plan(statement: path) == .put
     }
   }
 
@@ -151,7 +152,7 @@ struct StatementSync {
         path.isStatement
         ? exchange.plan(statement: path) == .put : exchange.plan(path).action == .put
       guard isPut, let file = try exchange.stored(path) else { continue }
-      if isLost(path) { session.note(.lostThere(path)) }
+      if isLost(path) { session.note(.lostThere(place(of: path))) }
       try session.put(path, file.bytes, file.facts)
     }
   }
@@ -162,6 +163,14 @@ struct StatementSync {
     if case .deviceRequest = path { return false }
     return path.isStatement && exchange.shownBefore[path] != nil
       && exchange.look.files[path] == nil && !exchange.broken.contains(path)
+  }
+
+  /// What is told of as lost with it: the member's folder, where that is gone as a whole.
+  private func place(of path: VaultPath) -> String {
+    guard case .member(let member) = path.owner, !exchange.look.members.contains(member) else {
+      return path.string
+    }
+    return "members/\(member.hex)"
   }
 }
 
