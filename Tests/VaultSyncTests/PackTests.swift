@@ -62,6 +62,19 @@ import VaultObjects
     try family.expectAgreement()
   }
 
+  /// As a server does that says no sizes.
+  @Test func aPackWithoutASizeIsTaken() throws {
+    let server = ListingStore(usb) { folder, entries in
+      guard folder.name == "packs" else { return entries }
+      return entries.map { BlobEntry(name: $0.name, kind: .blob, size: 0, fingerprint: 1) }
+    }
+    let report = try family[1].sync(server)
+    #expect(report.problems == [])
+    #expect(report.traffic.readCount < 30)
+    try family.meet(at: usb)
+    try family.expectAgreement()
+  }
+
   /// Any number of them, of which each is said to be empty.
   @Test func noMorePacksAreReadThanTheRecordsMayNeed() throws {
     let hostile = ListingStore(usb) { folder, entries in

@@ -28,10 +28,12 @@ struct PackPull {
     var left = byteLimit
     var wanted: [(path: BlobPath, byteCount: Int)] = []
     for entry in entries where entry.kind == .blob && FileHash(hex: entry.name) != nil {
-      let weight = max(entry.size, Self.leastWeight)
+      // Some servers say no sizes, and then it is listed as 0.
+      let limit = UInt64(ObjectPack.byteLimit)
+      let size = entry.size == 0 ? limit : min(entry.size, limit)
+      let weight = max(entry.size, size, Self.leastWeight)
       guard weight <= left else { break }
       left -= weight
-      let size = min(entry.size, UInt64(ObjectPack.byteLimit))
       wanted.append((folder.appending(entry.name), Int(size)))
     }
     try session.forEach(wanted) { (path, byteCount) throws(SyncError) in
@@ -45,7 +47,7 @@ struct PackPull {
   /// More than the records and their history need is not fetched, whatever a remote lists.
   private var byteLimit: UInt64 { UInt64(max(64 << 20, recordCount * (64 << 10))) }
 
-  /// - Parameter byteCount: As it was listed; a larger one is none.
+  /// - Parameter byteCount: As it was listed, or the most that it can have; a larger one is none.
   private func take(_ path: BlobPath, byteCount: Int) throws(SyncError) {
     let pack: ObjectPack
     do {
