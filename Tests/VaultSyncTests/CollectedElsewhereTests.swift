@@ -1,5 +1,6 @@
 import BlobStore
 import MachineState
+import Synchronization
 import TestSupport
 import Testing
 import VaultErrors
@@ -131,6 +132,49 @@ import VaultObjects
     try compare()
     try begin()
     #expect(try laptop.emma.epoch != before)
+  }
+
+  /// A cache before the server may say for a while that a file is not there which has just come.
+  @Test func whatIsListedAndNotGivenIsNotPassedOver() throws {
+    try compare()
+    let old = Set(chunks.old)
+    connect([
+      "usb": ListingStore(usb) { folder, entries in
+        entries
+          + old.filter { $0.parent == folder }.map {
+            BlobEntry(name: $0.name, kind: .blob, size: 1 << 20, fingerprint: 1)
+          }
+      }
+    ])
+    try expectAway()
+    #expect(laptop.vault.takeLeftBehind() == [])
+    connect(["usb": usb])
+    try begin()
+  }
+
+  /// Says once of each file that it is not there.
+  private final class LateStore: WrappingStore {
+    let inner: any BlobStore
+    private let asked = Mutex<Set<BlobPath>>([])
+
+    init(_ inner: any BlobStore) { self.inner = inner }
+
+    func read(_ path: BlobPath, limit: Int) throws(BlobStoreError) -> [UInt8] {
+      let isFirst = asked.withLock { $0.insert(path).inserted }
+      if isFirst { throw .notFound(path: path.string) }
+      return try inner.read(path, limit: limit)
+    }
+  }
+
+  @Test func whatIsListedIsAskedForOnceMore() throws {
+    let name = try #require(RemoteName("usb"))
+    let store = LateStore(usb)
+    let place = RemoteFiles.Place(name: name) { () throws(BlobStoreError) -> any BlobStore in
+      store
+    }
+    let path = try #require(chunks.new.first)
+    let file = try RemoteFiles([place]).fetch(path, limit: 2 << 20) { _ in true }
+    #expect(file == usb.blobs[path])
   }
 
   private func expectAway(sourceLocation: SourceLocation = #_sourceLocation) throws {

@@ -78,9 +78,16 @@ package final class RemoteFiles: ObjectSource {
   ) throws(BlobStoreError) -> [UInt8] {
     if isMissing(path, at: name) { throw .notFound(path: path.string) }
     do { return try store.read(path, limit: limit) } catch {
-      if case .notFound = error { try list(path.parent ?? .root, of: store, at: name) }
       note(error, of: name)
-      throw error
+      guard case .notFound = error else { throw error }
+      let names = try list(path.parent ?? .root, of: store, at: name)
+      guard names.contains(path.name) else { throw error }
+    }
+    // It has come meanwhile, or a cache before the store remembers that it was not there.
+    do { return try store.read(path, limit: limit) } catch {
+      note(error, of: name)
+      guard case .notFound = error else { throw error }
+      throw .garbled(path: path.string, reason: "the store lists it, and says that it is not there")
     }
   }
 
@@ -94,14 +101,17 @@ package final class RemoteFiles: ObjectSource {
     }
   }
 
+  /// The names in the folder, which are remembered.
+  ///
   /// - Throws: Why the folder cannot be listed: then it is not said either that the file is not there.
   private func list(
     _ folder: BlobPath, of store: any BlobStore, at name: RemoteName
-  ) throws(BlobStoreError) {
+  ) throws(BlobStoreError) -> Set<String> {
     let since = ContinuousClock.now
     do {
       let names = Set(try store.list(folder).map(\.name))
       known.withLock { $0[name, default: Known()].folders[folder] = (names, since) }
+      return names
     } catch {
       note(error, of: name)
       throw error
