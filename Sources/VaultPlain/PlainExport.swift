@@ -10,8 +10,10 @@ import VaultModel
 package struct PlainExport {
   /// What was written, and what was not.
   package struct Report: Sendable {
+    /// Records of which a folder was written, and whose files can be listed.
     package var recordCount = 0
     package var fileCount = 0
+    /// Of these files.
     package var byteCount: UInt64 = 0
     /// Plain paths of files and folders that were left out, and why: damage in the vault, or what the file system there cannot have.
     package var failures: [(path: String, error: PlainFileError)] = []
@@ -19,7 +21,7 @@ package struct PlainExport {
     package var cutFolders: [(path: String, error: VaultError)] = []
     /// How many files and folders had set-user-ID, set-group-ID or sticky bits, which are left out.
     package var unprivilegedCount = 0
-    /// True if the folder's file system has no extended attributes, and some were left out.
+    /// True if the folder's file system has no extended attributes, or no room for all, and some were left out.
     package var lacksXattrs = false
     /// Modes and times are left out where the folder's file system lets nobody but its owner set them: a stick that was
     /// mounted for somebody else.
@@ -117,13 +119,13 @@ package struct PlainExport {
       attributes = revision.attributes
       let found = try member.readableItems(of: revision)
       items = found.items
+      report.recordCount += 1
       report.cutFolders += found.gaps.map { (folder.description, $0.error) }
     } catch {
       report.failures.append((folder.description, PlainFileError.vault(error)))
     }
     for item in items { try write(item, in: folder) }
     try writeChildren(of: entry.record, in: folder)
-    report.recordCount += 1
     try finish(
       opened.descriptor, folder.description, mode: attributes.mode, modified: attributes.modified,
       xattrs: attributes.xattrs)
@@ -157,6 +159,7 @@ extension PlainExport {
     _ item: Item, in folder: Folder
   ) throws(PlainFileError) {
     let file = folder.file(item.name)
+    let before = report
     do {
       if try !link(item, of: folder.record, to: file) { try create(item, as: file) }
       report.fileCount += 1
@@ -165,6 +168,8 @@ extension PlainExport {
           place: PlainFile(path: folder.path(of: item.name)), item: item, record: folder.record)
       }
     } catch {
+      // Nothing of what is left out counts.
+      report = before
       try leaveOut(file.description, error)
     }
   }
@@ -192,7 +197,10 @@ extension PlainExport {
       let text = (target + [0]).map { CChar(bitPattern: $0) }
       try file.check("symlink") { symlinkat(text, $0, $1) }
       let times = [item.modified.systemTime, item.modified.systemTime]
-      try file.check("utimens") { utimensat($0, $1, times, AT_SYMLINK_NOFOLLOW) }
+      do { try file.check("utimens") { utimensat($0, $1, times, AT_SYMLINK_NOFOLLOW) } } catch {
+        // The link is there, whoever may set its time.
+        report.lacksModes = true
+      }
       return
     }
     guard item.mode & S_IFMT == S_IFREG else {

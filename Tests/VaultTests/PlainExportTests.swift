@@ -67,4 +67,31 @@ struct PlainExportTests {
       #expect(status.st_size == size, "\(name)")
     }
   }
+
+  /// The first chunk has been written when the second one is found to be gone.
+  @Test func halfOfAFileCountsForNothing() throws {
+    let memory = try MemoryVault()
+    let vault = try memory.open()
+    let emma = try vault.addMember(named: #require(FileName("Emma")))
+    var edit = RecordEdit.newRecord("Visit", note: "all well")
+    var chunks: [ContentDigest] = []
+    for byte in [1, 2] as [UInt8] {
+      chunks.append(try emma.objects.put(.chunk, [UInt8](repeating: byte, count: 1 << 20)))
+    }
+    var scan = Item(
+      name: try #require(FileName("scan")), file: .random(), size: 2 << 20,
+      content: .chunks(chunks), time: .zero)
+    scan.mode = S_IFREG | 0o4600
+    edit.items[scan.name] = scan
+    try #require(try emma.commit([edit]).failures.isEmpty)
+    try memory.store.remove(emma.objects.path(of: chunks[1]))
+    let folder = "/tmp/kinvault-export-\(UInt64.random(in: 0 ... .max))"
+    defer { for name in ["record.md", "scan"] { unlink("\(folder)/\(name)") }; rmdir(folder) }
+    var export = PlainExport(of: emma)
+    let report = try export.run(edit.record, to: Array(folder.utf8))
+    #expect(report.failures.map(\.path) == ["\(folder)/scan"])
+    #expect(report.fileCount == 1 && report.byteCount < 1 << 20)
+    #expect(report.unprivilegedCount == 0)
+    #expect(access("\(folder)/scan", F_OK) != 0)
+  }
 }
