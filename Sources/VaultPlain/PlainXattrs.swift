@@ -25,7 +25,8 @@ enum PlainXattrs {
 
   /// Sets them on an open file.
   ///
-  /// - Returns: False where the file system has none: then they are left out.
+  /// - Returns: False where the file system has none, no room for so large ones, or lets only others set them: then what is left
+  ///   of them is left out.
   static func store(
     _ xattrs: [Xattr], to descriptor: Int32, path: String
   ) throws(PlainFileError) -> Bool {
@@ -34,7 +35,7 @@ enum PlainXattrs {
       let result = xattr.value.withUnsafeBytes {
         kv_fsetxattr(descriptor, terminated, $0.baseAddress, $0.count)
       }
-      if result == -ENOTSUP { return false }
+      if [ENOTSUP, ENOSPC, E2BIG, ERANGE, EPERM].contains(-result) { return false }
       guard result >= 0 else { throw .system(call: "setxattr", path: path, errno: -result) }
     }
     return true

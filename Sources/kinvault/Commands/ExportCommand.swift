@@ -58,7 +58,8 @@ struct ExportCommand: ParsableCommand {
     }
     if report.lacksXattrs {
       Terminal.note(
-        "kinvault: That folder's file system keeps no extended attributes; they are left out.")
+        "kinvault: That folder's file system keeps no extended attributes, or not all of these; what it does not keep is left out."
+      )
     }
     if report.lacksModes {
       Terminal.note(
