@@ -291,6 +291,31 @@ import VaultTrust
     #expect(found.event.person == nil && found.event.about.isEmpty)
   }
 
+  /// Ben's program writes into its slot that it has taken Anna's access, and given it to Carla.
+  @Test func whoHasAccessNoSlotSays() throws {
+    try note(.export, "wrist", by: ben)
+    try publish(ben)
+    try adults.meet()
+    let path = try #require(segments(of: ben, in: ben).last)
+    let parsed = try #require(VaultPath(parsing: path.string))
+    var body = try AuditSegmentBody(
+      decoding: SignedFile(decoding: #require(ben.store.blobs[path])).body)
+    let key = try #require(emma(ben).journalKeys.first)
+    let made = [AuditAction.revoke, .share, .create, .export].enumerated().map { number, action in
+      AuditEvent(time: UInt64(number + 5), action: action.rawValue, detail: "made up")
+    }
+    let padded = try #require(
+      AuditEvents(events: made).padded(to: SegmentPacking.slotByteCount))
+    body.slots[0] = JournalSlot(
+      tag: key.tag(of: 0, in: ben.vault.device, first: body.first),
+      sealed: key.seal(padded.encoded(), path: path.string, first: body.first))
+    let bytes = ben.vault.context.signedFiles.sign(
+      body.encoded(), .audit, parsed, with: ben.vault.context.device)
+    try anna.store.replace(path, bytes, durably: true)
+    let madeUp = try read(anna).0.filter { $0.event.detail == "made up" }
+    #expect(madeUp.map(\.event.action) == ["export"])
+  }
+
   private func read(_ adult: Adults.Adult) throws -> ([LoggedEvent], [Problem]) {
     try adult.vault.journal(of: emma(adult))
   }

@@ -37,6 +37,14 @@ package enum AuditAction: String, Sendable, CaseIterable {
   /// Somebody has looked at that.
   case acknowledge
 
+  /// Whether a journal has events of this kind. Who has access the links say, and no event does.
+  var isOfJournals: Bool {
+    switch self {
+    case .export, .restore, .delete, .import, .read: true
+    default: false
+    }
+  }
+
   /// What may be noted without keys, and so by whoever can write to this machine's state.
   var needsNoKeys: Bool {
     switch self {

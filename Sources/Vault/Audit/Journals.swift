@@ -43,11 +43,8 @@ struct Journals: Sendable {
   }
 
   private func isTold(_ action: AuditAction, at time: UInt64, _ journal: Journal) -> Bool {
-    switch action {
-    case .export, .restore, .delete, .import: true
-    case .read: journal.readsSince.map { time >= $0 } ?? false
-    default: false
-    }
+    guard action == .read else { return action.isOfJournals }
+    return journal.readsSince.map { time >= $0 } ?? false
   }
 }
 

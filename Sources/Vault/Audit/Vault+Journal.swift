@@ -193,15 +193,17 @@ extension AuditSegmentBody {
     } catch {
       throw VaultError(error, path: path)
     }
-    do {
-      return try AuditEvents(decoding: plain).events.map { event in
-        // The slot says of which member it is, and nothing in it is about others.
-        var event = event
-        (event.member, event.person, event.about) = (member, nil, "")
-        return event
-      }
-    } catch {
+    let events: [AuditEvent]
+    do { events = try AuditEvents(decoding: plain).events } catch {
       throw VaultError(error, path: path)
+    }
+    return events.compactMap { event in
+      // Whoever may read can write into a slot that somebody else was given access.
+      guard AuditAction(rawValue: event.action)?.isOfJournals ?? false else { return nil }
+      // The slot says of which member it is, and nothing in it is about others.
+      var event = event
+      (event.member, event.person, event.about) = (member, nil, "")
+      return event
     }
   }
 }
