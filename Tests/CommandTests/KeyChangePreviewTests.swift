@@ -153,7 +153,8 @@ import VaultCrypto
     #expect(asked.status == 10, "\(asked.output)\(asked.errors)")
     asking.signal(SIGTERM)
     let shown = asking.wait().errors
-    let id = try #require(shown.firstMatch(of: /This machine asks as ([0-9a-f]{8})\./)?.1)
+    let id = try #require(
+      shown.firstMatch(of: /This machine asks as ((?:[0-9a-f]{4}-){3}[0-9a-f]{4})\./)?.1)
     #expect(
       asked.errors.contains(
         "tablet (\(id)) has the words and asks to be added. Does it show the same digits?"),

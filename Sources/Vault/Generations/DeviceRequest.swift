@@ -30,6 +30,16 @@ extension DeviceRequestBody {
   }
 }
 
+extension DeviceID {
+  /// What a person compares on two machines: 64 bits of the id in four groups. Whoever has read the words and sees the
+  /// request in the store may look for keys whose id begins alike for as long as the words are good, and finds 32 bits.
+  package var digitsToCompare: String {
+    let digits = Array(hex.prefix(16))
+    return stride(from: 0, to: digits.count, by: 4).map { String(digits[$0..<$0 + 4]) }
+      .joined(separator: "-")
+  }
+}
+
 /// A machine that knows the words, and asks to become a device.
 package struct RequestingDevice: Sendable {
   package var id: DeviceID

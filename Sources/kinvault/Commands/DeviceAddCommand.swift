@@ -100,7 +100,7 @@ struct DeviceAddCommand: ParsableCommand {
     let name = Terminal.visible(request.name)
     do {
       try Confirmation.require(
-        "\(name) (\(request.id.shortHex)) has the words and asks to be added. Does it show the same digits?",
+        "\(name) (\(request.id.digitsToCompare)) has the words and asks to be added. Does it show the same digits?",
         isGiven: yes)
       return true
     } catch {

@@ -78,7 +78,7 @@ struct DeviceEnquiry {
     let (path, bytes) = pending.request
     try send(path, bytes)
     Terminal.note(
-      "This machine asks as \(pending.id.shortHex). Waiting for the other device, ten minutes at most."
+      "This machine asks as \(pending.id.digitsToCompare). Waiting for the other device, ten minutes at most."
     )
     let clock = ContinuousClock()
     let end = clock.now + Self.patience
