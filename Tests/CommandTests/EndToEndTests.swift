@@ -104,6 +104,29 @@ import Testing
     #expect(access(folder, F_OK) != 0 && errno == ENOENT, "\(folder)")
   }
 
+  /// Vim keeps the whole text in its undo file, which many have put into a folder of its own.
+  @Test func nothingStaysOfWhatAnEditorKeepsElsewhere() throws {
+    let program = try Program.withVault()
+    try addVaccine(to: program)
+    let editor = program.folder.appending("editor").string
+    let undo = program.folder.appending(".vim/undo").string
+    let script = """
+      #!/bin/sh
+      sed -i s/No/Some/ "$1"
+      mkdir -p '\(undo)'
+      for name in "$1" /other; do
+        kept='\(undo)'/"$(printf %s "$name" | tr / %)"
+        printf 'Vim\\237UnDo\\345' > "$kept"
+        cat "$1" >> "$kept"
+      done
+
+      """
+    try program.write(Array(script.utf8), to: editor)
+    try #require(chmod(editor, 0o700) == 0)
+    try program.run("record", "edit", path, environment: ["EDITOR": editor], expecting: 0)
+    #expect(try CommandRunner.run("ls", [undo]).output == "%other\n")
+  }
+
   /// What was typed and cannot be saved, being too long, is not wiped.
   @Test func aTextThatCannotBeSavedStaysWhereItIsTold() throws {
     let program = try Program.withVault()

@@ -24,6 +24,8 @@ enum TextEditor {
     let process = try ChildProcess.start(
       "/bin/sh", ["-c", "exec \(editor) \"$1\"", "sh", path])
     let ending = process.wait()
+    // Vim's undo file has all of the text, and stands outside of the folder where a person wants it there.
+    for note in VaultTraces.clean(below: folder.path) { Terminal.note(note) }
     guard ending.isSuccess else {
       throw CommandError.refused(
         "The editor (\(editor)) ended with status \(ending.code). Nothing was changed.")

@@ -110,6 +110,17 @@ struct VaultTraces {
     return report.failures.map(\.text) + report.unsavedWork.map(\.unsavedText)
   }
 
+  /// Removes what is kept of a text that was edited in a folder of its own, which goes with the text.
+  ///
+  /// - Returns: What a person should know of what did not work, a line each.
+  static func clean(below folder: FilePath) -> [String] {
+    let report = search([folder.bytes]).remove(sparesUnsavedWork: false)
+    return report.failures.map {
+      "kinvault: Not cleaned of what it keeps of the text: \(Terminal.visible($0.place)): "
+        + "\(Terminal.visible($0.reason))."
+    }
+  }
+
   private func attempt(_ body: () throws(VaultError) -> [String]) -> [String] {
     do { return try body() } catch {
       return [
