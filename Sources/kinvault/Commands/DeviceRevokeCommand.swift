@@ -100,6 +100,9 @@ struct DeviceRevokeCommand: ParsableCommand {
   }
 
   private func tell(_ work: DisownedWork, of name: String, since: UInt64) {
+    Terminal.note(
+      "Whom you know, under which name, and with whom you compared words \(name) could say for all of your devices, and that "
+        + "stays. To look at it: kinvault people list")
     let time = DateText.local(milliseconds: since)
     let count = work.records.count
     var parts: [String] = []
