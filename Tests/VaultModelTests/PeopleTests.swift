@@ -74,4 +74,28 @@ import VaultModel
     #expect(profile.name == "B")
     #expect(Set(profile.people) == [known(ben, 5), known(carla, 2)])
   }
+
+  /// A machine with a clock that is years ahead, or whoever had it for a day, has said something else of Ben.
+  @Test func whatIsNotedLastCountsWhateverClocksSaid() {
+    var random = SeededRandom(seed: 13)
+    let (ben, emma): (PersonID, MemberID) = (random.id(), random.id())
+    let (invitation, secret): (InvitationID, [UInt8]) = (random.id(), random.bytes(16))
+    let other = PersonalProfile(
+      name: "A", time: .zero,
+      people: [Acquaintance(person: ben, name: "B", verification: .trustedOnFirstUse, time: 900)],
+      invitations: [
+        OpenInvitation(id: invitation, secret: secret, created: 1, until: 2, time: 900)
+      ],
+      members: [MemberName(member: emma, title: .record, time: 900)])
+    var profile = other
+    profile.note(Acquaintance(person: ben, name: "Ben", verification: .wordsCompared, time: 5))
+    profile.note(OpenInvitation(id: invitation, secret: nil, created: 1, until: 2, time: 5))
+    profile.note(MemberName(member: emma, title: nil, time: 5))
+    let noted = profile
+    profile.join(other)
+    #expect(profile == noted)
+    #expect(profile.people.map(\.name) == ["Ben"] && profile.people.map(\.time) == [901])
+    #expect(profile.invitations.map(\.secret) == [nil])
+    #expect(profile.members.map(\.title) == [nil])
+  }
 }

@@ -102,7 +102,7 @@ extension Vault {
     try changePersonalProfile { profile in
       for open in profile.invitations where open.secret != nil && open.created <= began {
         var withdrawn = open
-        (withdrawn.secret, withdrawn.time) = (nil, max(began, Limits.time(after: open.time)))
+        (withdrawn.secret, withdrawn.time) = (nil, began)
         profile.note(withdrawn)
       }
     }

@@ -74,7 +74,7 @@ extension Vault {
         Acquaintance(
           person: answer.person, name: answer.name, verification: .invitedInPerson, time: now))
       var used = invitation
-      (used.answeredBy, used.time) = (answer.person, max(now, Limits.time(after: used.time)))
+      (used.answeredBy, used.time) = (answer.person, now)
       answered.append(used)
     }
     if accepted.isEmpty { return [] }
@@ -86,9 +86,7 @@ extension Vault {
       }
       for var known in profile.people
       where mistaken.contains(known.person) && known.verification == .invitedInPerson {
-        (known.verification, known.time) = (
-          .trustedOnFirstUse, max(now, Limits.time(after: known.time))
-        )
+        (known.verification, known.time) = (.trustedOnFirstUse, now)
         profile.note(known)
       }
     }

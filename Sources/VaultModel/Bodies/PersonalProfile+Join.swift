@@ -27,18 +27,28 @@ extension PersonalProfile {
 
   /// Notes what is known of a person, in the place of what was.
   package mutating func note(_ acquaintance: Acquaintance) {
-    people.removeAll { $0.person == acquaintance.person }
-    people.append(acquaintance)
+    Self.put(acquaintance, into: &people, by: \.person, time: \.time)
   }
 
   package mutating func note(_ invitation: OpenInvitation) {
-    invitations.removeAll { $0.id == invitation.id }
-    invitations.append(invitation)
+    Self.put(invitation, into: &invitations, by: \.id, time: \.time)
   }
 
   package mutating func note(_ name: MemberName) {
-    members.removeAll { $0.member == name.member }
-    members.append(name)
+    Self.put(name, into: &members, by: \.member, time: \.time)
+  }
+
+  /// Puts an entry in the place of the one of its key, and later than that, however far ahead the clock was by which it was
+  /// written: else the next join would take it back.
+  private static func put<Entry, Key: Equatable>(
+    _ new: Entry, into entries: inout [Entry], by key: (Entry) -> Key,
+    time: WritableKeyPath<Entry, UInt64>
+  ) {
+    let before = entries.filter { key($0) == key(new) }.map { $0[keyPath: time] }.max()
+    entries.removeAll { key($0) == key(new) }
+    var entry = new
+    if let before { entry[keyPath: time] = max(new[keyPath: time], Limits.time(after: before)) }
+    entries.append(entry)
   }
 
   /// When it was told that the member shows under this title, in milliseconds since 1970; nil if it was not, or another one
