@@ -113,6 +113,7 @@ import VaultModel
     let nothing = "Nothing that tablet signed since \(yesterday) 00:00 is known here"
     let removed = try revoke("--since", yesterday, "--yes", expecting: 0)
     #expect(removed.errors.contains(nothing), "\(removed.errors)")
+    #expect(removed.errors.contains("tablet could say for all of your devices"))
     #expect(try history("Emma/Old").contains("tablet, since removed"))
   }
 
