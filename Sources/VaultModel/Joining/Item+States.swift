@@ -16,6 +16,10 @@ extension Item {
       && owner == other.owner && xattrs == other.xattrs
   }
 
+  /// Whether somebody has written again exactly what stood under this name: they have decided for it. Nothing else writes a file
+  /// as it is.
+  func isDecided(over old: Item) -> Bool { changed > old.changed && hasState(of: old) }
+
   /// Whether an item that stands in `record` and another one, in a record of its own, are names of one file: each knows
   /// of the other, and both show the same. `Docs/Format.md` section 8.
   package func isName(

@@ -124,7 +124,9 @@ private struct LostItems {
 
   mutating func add(_ item: Item, isLeft: Bool, _ load: ItemTree.Load) throws {
     guard !item.isDeleted else { return }
-    if let known = try base?.item(named: item.name, load: load), known.hasContent(of: item) {
+    if let known = try base?.item(named: item.name, load: load), known.hasContent(of: item),
+      !item.isDecided(over: known)
+    {
       return
     }
     keep(item, isLeft: isLeft)
