@@ -49,6 +49,18 @@ import VaultModel
     #expect(fields(type: "").contains("<option value selected>–</option>"))
   }
 
+  @Test func ofTwoTextsOnlyTheLinesThatDifferStandOut() {
+    func marked(_ shown: String, _ other: String) -> String {
+      text(ConflictsPage.marked(shown, other: other))
+    }
+    #expect(marked("a\nb\nc\n", "a\nx\ny\nc\n") == "a\n<mark>b</mark>\nc\n")
+    #expect(marked("a\nx\ny\nc\n", "a\nb\nc\n") == "a\n<mark>x\ny</mark>\nc\n")
+    // What the other has besides is marked there.
+    #expect(marked("a\na", "a\na\na") == "a\na")
+    #expect(marked("a\na\na", "a\na") == "a\na\n<mark>a</mark>")
+    #expect(marked("a", "b") == "<mark>a</mark>" && marked("a", "a") == "a")
+  }
+
   @Test func aNameIsNotTurnedRound() {
     #expect(text(named("rtl\u{202E}fdp.exe")) == "<bdi>rtl\u{FFFD}fdp.exe</bdi>")
     #expect(text(named("ltr\u{202D}ليلى")) == "<bdi>ltr\u{FFFD}ليلى</bdi>")

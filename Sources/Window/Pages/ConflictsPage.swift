@@ -133,14 +133,26 @@ struct ConflictsPage {
       side.text.isEmpty
         ? .nothing
         : tag("pre", ["dir": "auto"]) {
-          if let other, other.text != side.text {
-            tag("mark") { side.text }
-          } else {
-            side.text
-          }
+          Self.marked(side.text, other: other?.text ?? side.text)
         },
       side.files.isEmpty
         ? .nothing : tag("ul") { for file in side.files { tag("li") { named(file) } } },
+    ])
+  }
+
+  /// A text whose lines stand out, but for those at its beginning and its end that are the other's too.
+  static func marked(_ text: String, other: String) -> HTML {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let others = other.split(separator: "\n", omittingEmptySubsequences: false)
+    let before = zip(lines, others).prefix(while: { $0 == $1 }).count
+    let after = zip(lines.reversed(), others.reversed())
+      .prefix(min(lines.count, others.count) - before).prefix(while: { $0 == $1 }).count
+    guard before + after < lines.count else { return .text(text) }
+    let start = lines[before].startIndex
+    let end = lines[lines.count - after - 1].endIndex
+    return .group([
+      .text(String(text[..<start])), tag("mark") { String(text[start..<end]) },
+      .text(String(text[end...])),
     ])
   }
 }
