@@ -19,6 +19,10 @@ import Testing
     }
   }
 
+  @Test func whatAServerSaysEndsASentenceThatHasOneEnd() {
+    #expect(ReplyText.oneLine("AccessDenied: Access\nDenied.\n") == "AccessDenied: Access Denied")
+  }
+
   @Test func namesStandWithoutTheirNamespace() throws {
     let text = "<D:r xmlns:D='DAV:' xmlns='other'><D:a>1</D:a><a>2</a><b/></D:r>"
     let root = try read(text)

@@ -52,6 +52,8 @@ extension HTTPReply {
       return .unexpectedReply(
         path: path, status: status,
         text: "it points to \(target), which is not followed; set the address to the right place")
+    case 401 where words.isEmpty:
+      return .denied(path: path, reason: "it does not take the user name or the password")
     case 401, 403: return .denied(path: path, reason: words.isEmpty ? "status \(status)" : words)
     case 404: return .notFound(path: path)
     case 408: return .timedOut(path: path)
@@ -69,7 +71,7 @@ extension HTTPReply {
 
 /// Text from the other side, made fit to be shown.
 enum ReplyText {
-  /// At most 200 characters, none of which does anything to a terminal.
+  /// At most 200 characters, none of which does anything to a terminal, without a full stop: sentences end with it.
   static func oneLine(_ text: String) -> String {
     let safe = text.unicodeScalars.map { scalar -> Character in
       switch scalar.properties.generalCategory {
@@ -79,7 +81,8 @@ enum ReplyText {
       default: return Character(scalar)
       }
     }
-    let line = String(safe).split(separator: " ").joined(separator: " ")
+    var line = String(safe).split(separator: " ").joined(separator: " ")
+    while line.hasSuffix(".") { line.removeLast() }
     return line.count > 200 ? line.prefix(199) + "…" : line
   }
 

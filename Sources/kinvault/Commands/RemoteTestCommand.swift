@@ -1,4 +1,5 @@
 import ArgumentParser
+import BlobStore
 import MachineState
 import Vault
 import VaultModel
@@ -31,6 +32,12 @@ struct RemoteTestCommand: ParsableCommand {
     }
     let state = try StateFolder(root: Environment.stateRoot, vault: vault)
     let memory = try RemoteStateFile(state: state, remote: remote.name).load()
-    Terminal.writeLine(try RemoteProbe(remote, vault: vault, memory: memory).run().text)
+    do {
+      Terminal.writeLine(try RemoteProbe(remote, vault: vault, memory: memory).run().text)
+    } catch let error as BlobStoreError {
+      guard case .denied = error else { throw error }
+      throw CommandError.notPermitted(
+        "\(error.message). \(KnownRemote.wayToNewLogin(for: remote.name))")
+    }
   }
 }

@@ -49,6 +49,12 @@ struct KnownRemote: Sendable {
     address = try RemoteAddress.parse(configuration.address).address
   }
 
+  /// What to do where a remote does not take what this machine has for it.
+  static func wayToNewLogin(for name: RemoteName) -> String {
+    "If its user name, password or keys are others now: kinvault remote remove \(name), and then "
+      + "kinvault remote add \(name) ADDRESS --user USER"
+  }
+
   /// The store, with retries and limits around it. Asks nothing of a server yet.
   func open() throws(BlobStoreError) -> any BlobStore {
     var options = RemoteOptions(environment: Environment.all)

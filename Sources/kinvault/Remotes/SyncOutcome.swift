@@ -1,3 +1,4 @@
+import BlobStore
 import MachineState
 import Vault
 import VaultModel
@@ -87,6 +88,9 @@ struct SyncOutcome: Encodable {
     self.failure = failure
     state = "failed"
     error = FailureReport(failure).message
+    if case .remote(let cause) = failure as? SyncError, case .denied = cause {
+      error? += " " + KnownRemote.wayToNewLogin(for: name)
+    }
   }
 
   /// Has everything show with the names that the vault has for it.
