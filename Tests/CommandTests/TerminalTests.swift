@@ -92,6 +92,10 @@ import Testing
     let mountpoint = program.folder.appending("mnt").string
     let file = ["KINVAULT_PASSWORD_FILE": program.passwordFile as String?]
 
+    // Where nobody can be asked it is said in words, with the command that goes on.
+    let told = try program.run("check", expecting: 10).errors
+    #expect(told.contains("what this device has written of the member "), "\(told)")
+    #expect(told.contains("kinvault sync --accept-rollback; ") && !told.contains("/heads/"))
     let refused = try TerminalProgram(program, "mount", mountpoint, environment: file)
     try refused.expect("Go on with the older state? [y/N]")
     refused.type("n")

@@ -317,7 +317,7 @@ extension AccessOptions {
     prompt.show(
       """
       This vault's folder is older than this machine remembers it.
-        \(path): state \(found); this machine has seen state \(seen).
+        \(VaultError.writer(of: path)): state \(found); this machine has seen state \(seen).
       If you put an older backup back on purpose, Kinvault can go on from here. What was written after the
       backup comes back where it still is: in this folder, on a remote, or on another device, with the next
       “kinvault sync”; this machine then goes on as a device of its own. If you did not, somebody or

@@ -62,9 +62,9 @@ extension VaultError {
     case .gone(let path, let record):
       Self.gone(path, record)
     case .rolledBack(let path, let found, let seen):
-      "The vault folder is older than this machine remembers it (\(path): state \(found), seen "
-        + "before: \(seen)). If an older backup was put back on purpose, say so with "
-        + "--accept-rollback; if not, find the newer folder first."
+      "The vault's folder is older than this machine remembers it: \(Self.writer(of: path)) is at state \(found), and "
+        + "was at \(seen). If an older backup was put back on purpose, go on from it: kinvault sync --accept-rollback; what "
+        + "was written since comes back from a remote that has it. If not, find the newer folder first."
     case .forked(let path, let counter):
       "Two copies of this device have written to the vault (\(path), state \(counter)). Use one of "
         + "them only, and run: kinvault check"
@@ -123,6 +123,12 @@ extension VaultError {
     case .crypto(let error):
       error.message
     }
+  }
+
+  /// The file that is older than it was, in words.
+  static func writer(of path: String) -> String {
+    guard case .head(let member, _)? = VaultPath(parsing: path) else { return path }
+    return "what this device has written of the member \(member.shortHex)"
   }
 
   private static func gone(_ path: String, _ record: RecordID?) -> String {
