@@ -135,9 +135,10 @@ struct CheckPrint: Encodable {
     if unusedObjects > 0 {
       Terminal.writeLine(
         "\(counted(unusedObjects, "file")) (\(ByteCount.text(unusedBytes))) "
+          + "\(unusedObjects == 1 ? "is" : "are") "
           + (losses.isEmpty
-            ? "are no longer needed; to remove them: kinvault collect"
-            : "are named by nothing that can be read; what is missing or damaged may name them."))
+            ? "no longer needed here; what no other device may ask for any more goes with: kinvault collect"
+            : "named by nothing that can be read; what is missing or damaged may name them."))
     }
     let notes = problems.filter { $0.severity == "note" }
     let others = problems.filter { $0.severity != "note" }
