@@ -76,7 +76,7 @@ extension Member {
     Problem(
       .takenAlong, .note, path: register.folder.string,
       reason:
-        "What this machine had saved before it lost access, and nobody had got, is taken along: "
+        "What this machine had saved of \(name.string) before it lost access, and nobody had got, is taken along: "
         + (count == 1 ? "one record." : "\(count) records."))
   }
 

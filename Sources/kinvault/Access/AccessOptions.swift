@@ -240,7 +240,7 @@ extension AccessOptions {
       let count = counted(others, "problem was", "problems were")
       notes.append("\(count) found in this vault. To see what: kinvault check")
     }
-    return notes.map { "kinvault: \($0)" }
+    return notes.map { "kinvault: \(Terminal.visibleText($0))" }
   }
 
   /// An open vault with the remotes that this machine knows.
