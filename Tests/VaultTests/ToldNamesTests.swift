@@ -53,6 +53,24 @@ import VaultModel
     #expect(names[members.lower.id]?.string == "Emma (\(members.lower.id.shortHex))")
   }
 
+  @Test func collectingTellsMembersOfOneNameApart() throws {
+    let members = try twoMembers()
+    try give(members.higher)
+    try give(members.lower)
+    let vault = adults.carla.vault
+    for id in [members.higher.id, members.lower.id] {
+      let member = try #require(vault.member(id))
+      let edit = RecordEdit.newRecord("Visit", note: "a note")
+      _ = try member.commit([edit])
+      var other = RecordEdit(record: edit.record)
+      other.items[.record] = .note("another note")
+      _ = try member.commit([other])
+    }
+    // Anna's device is to see first what goes.
+    let waiting = try vault.collect(keepDays: 0, isDryRun: false).waitingMembers
+    #expect(Set(waiting) == ["Emma", "Emma (\(members.lower.id.shortHex))"])
+  }
+
   /// Once another one has the name for good, a new machine goes by that.
   @Test func aNameThatWasPassedOnIsNotGivenBack() throws {
     let members = try twoMembers()

@@ -24,16 +24,24 @@ package struct CollectReport: Sendable {
   /// The clock is far ahead of all that is known here; then nothing was removed, or would be, unless somebody says that it is
   /// right.
   package var clockLeap: ClockLeap?
+  /// What the members show as.
+  fileprivate let shownNames: [MemberID: FileName]
+
+  fileprivate init(of vault: Vault) { shownNames = vault.shownNames }
+
+  fileprivate func name(of member: Member) -> String {
+    (shownNames[member.id] ?? member.name).string
+  }
 
   /// What keeps one member from being collected keeps no other from it.
   ///
   /// - Throws: What concerns all of them.
   fileprivate mutating func note(_ error: VaultError, of member: Member) throws(VaultError) {
     switch error {
-    case .epochSpent, .viewersOnlyRead: waitingMembers.append(member.name.string)
+    case .epochSpent, .viewersOnlyRead: waitingMembers.append(name(of: member))
     default:
       guard error.concernsOneMember else { throw error }
-      skippedMembers.append(member.name.string)
+      skippedMembers.append(name(of: member))
     }
   }
 }
@@ -55,7 +63,7 @@ extension Vault {
     keepDays: Int, keepLogDays: Int? = nil, acceptsClock: Bool = false, isDryRun: Bool
   ) throws(VaultError) -> CollectReport {
     guard !isReadOnly || isDryRun else { throw .readOnly }
-    var report = CollectReport()
+    var report = CollectReport(of: self)
     if !acceptsClock { report.clockLeap = clockLeap() }
     if !isDryRun {
       if report.clockLeap != nil { return report }
@@ -91,7 +99,7 @@ extension Vault {
   /// somebody has said that the clock is right.
   package func makeRoom(keepDays: Int, acceptsClock: Bool = false) throws(VaultError) {
     if !acceptsClock, clockLeap() != nil { return }
-    var report = CollectReport()
+    var report = CollectReport(of: self)
     for member in members where member.mayWrite {
       let collection = MemberCollection(member: member, keepDays: keepDays, isDryRun: false)
       // Of the others there may be enough to remove.
@@ -122,7 +130,7 @@ private struct MemberCollection {
       report.forgottenRecordCount += forgotten.count
     }
     guard let needed = try neededObjects(without: isDryRun ? forgotten : []) else {
-      report.skippedMembers.append(member.name.string)
+      report.skippedMembers.append(report.name(of: member))
       return
     }
     let listed = try unlisted(by: needed)
@@ -160,7 +168,7 @@ private struct MemberCollection {
   ) throws(VaultError) -> Bool {
     // Again under the lock: a commit or a sync may have taken one of them since.
     guard try member.removeUnused(unused.map(\.0)) else {
-      report.skippedMembers.append(member.name.string)
+      report.skippedMembers.append(report.name(of: member))
       return false
     }
     count(unused, &report)
@@ -263,7 +271,7 @@ private struct MemberCollection {
       return
     }
     if announcement == nil { try member.announce(unused.map(\.0)) }
-    report.waitingMembers.append(member.name.string)
+    report.waitingMembers.append(report.name(of: member))
   }
 
   /// What this device has announced, and in which head.
