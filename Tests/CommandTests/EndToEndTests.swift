@@ -26,6 +26,14 @@ import Testing
     #expect(access(program.vault, F_OK) != 0 && access(program.wordsFile, F_OK) != 0)
   }
 
+  @Test func aTypeThatIsGivenAsAFieldIsNotLeftOut() throws {
+    let program = try Program.withVault()
+    let refused = try program.run(
+      "record", "add", "--member", "Emma", "--title", "COVID-19", "--field", "type=visit",
+      expecting: 2)
+    #expect(refused.errors.contains("Say the type with --type"), "\(refused.errors)")
+  }
+
   @Test func initWritesTheWordsOnceAndForTheOwnerOnly() throws {
     let program = try Program.withVault()
     let words = String(decoding: try program.read(program.wordsFile), as: UTF8.self)

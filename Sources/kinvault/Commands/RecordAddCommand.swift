@@ -74,6 +74,9 @@ struct RecordAddCommand: ParsableCommand {
     if note != nil, noteFile != nil {
       throw ValidationError("Give either --note or --note-file.")
     }
+    if field.contains(where: { $0.name == "type" }) {
+      throw ValidationError("Say the type with --type: it decides where the record goes.")
+    }
   }
 
   func run() throws {
