@@ -76,6 +76,8 @@ package enum MountError: Error, Hashable, Sendable {
       message
     case .backgroundDied(let status):
       "The background process ended before the mount was up (status \(status))."
+    case .system("realpath", let path, ENOENT):
+      "\(path) does not exist. A mountpoint is made where it is missing, but not the folder around it: mkdir -p \(path)"
     case .system(let call, let path, let errno):
       "\(call) \(path): \(String(cString: strerror(errno)))"
     }

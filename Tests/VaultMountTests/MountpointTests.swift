@@ -44,6 +44,15 @@ import Testing
     #expect(permissions(point.path.appending("note")) != nil)
   }
 
+  @Test func saysWhichFolderIsMissing() throws {
+    let missing = temporary.path.appending("missing")
+    #expect {
+      try Mountpoint.prepare(missing.appending("mnt"), vault: vault)
+    } throws: { error in
+      (error as? MountError)?.message.hasSuffix("mkdir -p \(missing)") == true
+    }
+  }
+
   @Test func refusesADirectoryThatIsNotEmpty() throws {
     let path = temporary.folder("mnt")
     _ = temporary.file("mnt/note")
