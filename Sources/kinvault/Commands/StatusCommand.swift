@@ -132,9 +132,16 @@ private struct StatusReport: Encodable {
       process = mount.process
       unsaved = mount.report.unsaved.map {
         Unsaved(
-          reason: CommandError.describe($0.errno), since: DateText.utc(milliseconds: $0.since),
+          reason: Self.reason($0.errno), since: DateText.utc(milliseconds: $0.since),
           member: $0.member.hex, record: $0.record?.hex)
       }
+    }
+
+    /// A member that may not be changed any more looks to programs like a disk that may only be read.
+    private static func reason(_ errno: Int32) -> String {
+      errno == EROFS
+        ? "your access to the member has ended, or you may only read it now, or the vault's disk is read-only"
+        : CommandError.describe(errno)
     }
 
     /// Nil when all is saved.

@@ -42,6 +42,8 @@ extension KeptFailure {
     switch kind {
     case "noSpace": "there is no room on the disk"
     case "readOnly": "the disk, or the vault, may only be read"
+    case "viewersOnlyRead", "noAccess", "accessEnded":
+      "your access to the member has ended, or you may only read it now"
     case "permission": "this user may not do it"
     case "damaged", "authenticationFailed", "inputOutput": "something that is needed is damaged"
     case "missing": "something that is needed is not there"
@@ -63,6 +65,8 @@ extension KeptFailure {
     case "readOnly", "permission":
       return "Look at who may write the vault's folder and this machine's state. "
         + "It is tried again by itself."
+    case "viewersOnlyRead", "noAccess", "accessEnded":
+      return "Copy what is not saved out of the mount; an owner can let you write again."
     case "damaged", "authenticationFailed", "inputOutput", "missing":
       return "To see what is wrong: kinvault check"
     case "away", "unreachable", "timedOut":
