@@ -59,7 +59,11 @@ package struct RecordRestore {
   ) throws(VaultError) -> NamedRevision {
     let history = try member.history(of: record)
     guard var best = history.firstIndex(where: { !$0.revision.place.isDeleted }) else {
-      throw .notFound(what: "a revision of the record before it was deleted")
+      throw .notFound(
+        what:
+          "a version of the record from before it was deleted. Such versions go after 90 days with kinvault collect, and "
+          + "at once when a member is encrypted anew without its history; a backup of the vault may have it"
+      )
     }
     var later = best > 0 ? history[best - 1].revision.time : history[best].revision.time
     // From the deletion back through a burst of revisions that only lost files.

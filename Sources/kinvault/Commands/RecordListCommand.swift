@@ -26,7 +26,7 @@ struct RecordListCommand: ParsableCommand {
   var text: String?
 
   @Flag(help: "Also folders without type and date.") var all = false
-  @Flag(help: "List deleted records, which can be restored.") var deleted = false
+  @Flag(help: "List deleted records; they can be restored while they are kept.") var deleted = false
   @Flag(help: "Print JSON.") var json = false
   @OptionGroup var access: AccessOptions
 
