@@ -47,7 +47,8 @@ import Testing
       ("/records/a/b/files/61/copy", "navigate", "document"),
       ("/records/a/b/files/61/picture", "no-cors", "image"),
       ("/records/a/b/files/61/page", "no-cors", "image"), ("/events", "cors", "empty"),
-      ("/style.css", "no-cors", "style"), ("/page.js", "cors", "script"),
+      ("/favicon.ico", "no-cors", "image"), ("/style.css", "no-cors", "style"),
+      ("/page.js", "cors", "script"),
       ("/news.js", "same-origin", "sharedworker"),
     ]
     for (path, mode, destination) in uses {

@@ -34,6 +34,9 @@ struct DoorRules: Hashable, Sendable {
   /// Where a one-time code is handed in: from a file, whose origin is none, or from this page.
   static let entrance = "/enter"
 
+  /// What browsers ask for by themselves beside every page; there is none.
+  static let icon = "/favicon.ico"
+
   /// Nil for what may be answered.
   func refusal(of head: Head) -> Refusal? {
     guard head.host == host else { return .otherHost }
@@ -60,6 +63,7 @@ struct DoorRules: Hashable, Sendable {
     case "news.js": return destination == "sharedworker"
     case "style.css": return destination == "style"
     case "events": return destination == "empty"
+    case "favicon.ico" where head.path == Self.icon: return destination == "image"
     case "copy": return ["document", "empty"].contains(destination)
     default: return head.fetchMode == "navigate" && destination == "document"
     }

@@ -29,6 +29,7 @@ struct Site: Sendable {
     router.get("style.css") { _, _ in Response.file(PackageResources.style_css, type: "text/css") }
     router.get("page.js") { _, _ in Response.file(PackageResources.page_js, type: "text/javascript")
     }
+    router.get("favicon.ico") { _, _ in Response(status: .noContent) }
     router.get("enter") { _, context in
       Response.page(
         PageFrame(texts: context.texts).entrance(wasWrong: false), status: .unauthorized)
