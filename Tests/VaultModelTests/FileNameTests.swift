@@ -12,6 +12,12 @@ import VaultModel
     }
   }
 
+  @Test func namesStandInTheOrderThatPeoplePutThemIn() {
+    let names = ["card.jpg", "IM2", "IM10", "im10", "Letter", "letter", "Report.pdf", "scan"]
+    let sorted = names.reversed().compactMap { FileName($0) }.sortedNaturally { $0 }
+    #expect(sorted.map(\.string) == names)
+  }
+
   @Test func comparesAsItsBytesAtEveryLength() throws {
     var random = SeededRandom(seed: 1)
     var names: [FileName] = []

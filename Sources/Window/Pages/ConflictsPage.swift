@@ -66,7 +66,8 @@ struct ConflictsPage {
       }
     }
     let form = NoteForm(note)
-    let files = items.map(\.name).filter { $0 != .record }.sorted().map(\.string)
+    let files = items.map(\.name).filter { $0 != .record }
+      .sortedNaturally { $0 }.map(\.string)
     return Side(fields: form.lines, text: form.text, files: files)
   }
 

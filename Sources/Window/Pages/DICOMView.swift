@@ -52,7 +52,7 @@ struct DICOMView {
       $0.name != .record && (PictureForm(of: $0) == .dicom || $0.isOfUnsaidForm)
     }
     let ordered = try open.sliceOrders.order(of: all, in: shown, by: open.pictures)
-    let slices = ordered ?? all.sorted { NaturalName($0.name) < NaturalName($1.name) }
+    let slices = ordered ?? all.sortedNaturally(by: \.name)
     var view = DICOMView(
       item: item, address: shown.address, frameNumber: frameNumber, frameCount: frameCount,
       wish: wish, header: header, isPictureless: isPictureless, isInSeries: ordered != nil)

@@ -121,7 +121,7 @@ struct ListPage {
       let revision = try shown.member.revision(shown.entry.revision)
       let readable = try shown.member.readableItems(of: revision)
       row.isDamaged = !readable.gaps.isEmpty
-      let files = readable.items.filter { $0.name != .record }.sorted { $0.name < $1.name }
+      let files = readable.items.filter { $0.name != .record }.sortedNaturally(by: \.name)
       row.files = files.map(\.name)
       row.picture = files.first { FileView.Kind($0).hasPicture }?.name
     } catch {

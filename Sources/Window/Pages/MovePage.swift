@@ -39,7 +39,7 @@ struct MovePage {
   ) -> [Place] {
     let folders = member.children(of: .root).filter {
       !$0.isOfInterest && $0.record != shown.entry.record && $0.record != member.conflictFolder
-    }.sorted { $0.title < $1.title }
+    }.sortedNaturally(by: \.title)
     var places = folders.map {
       Place(member: member.id, parent: $0.record, name: $0.title.string)
     }

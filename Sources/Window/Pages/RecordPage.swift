@@ -64,9 +64,10 @@ struct RecordPage {
     let readable = try member.readableItems(of: revision)
     lacksFiles = !readable.gaps.isEmpty
     files = try Self.files(readable.items, of: member, in: open)
-    children = member.children(of: shown.entry.record).sorted { $0.title < $1.title }.compactMap {
-      try? ShownRecord(RecordAddress(member: member.id, record: $0.record), in: vault)
-    }
+    children = member.children(of: shown.entry.record)
+      .sortedNaturally(by: \.title).compactMap {
+        try? ShownRecord(RecordAddress(member: member.id, record: $0.record), in: vault)
+      }
     let originals = try open.lostVersions.originals(in: member)
     isLost = originals[shown.entry.record] != nil
     hasLost = originals.values.contains(shown.entry.record)
@@ -94,7 +95,7 @@ struct RecordPage {
   ) throws -> [File] {
     var looks = 0
     return try items.filter { $0.name != .record }
-      .sorted { NaturalName($0.name) < NaturalName($1.name) }
+      .sortedNaturally(by: \.name)
       .map { item in
         let isAway = try member.firstChunkAway(of: item, byteCount: Int(Int32.max)) != nil
         var hasPicture = !isAway && FileView.Kind(item).hasPicture

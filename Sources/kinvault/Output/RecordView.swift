@@ -75,8 +75,9 @@ struct RecordView: Encodable {
     let readable = try member.readableItems(of: revision)
     lacksFiles = !readable.gaps.isEmpty
     files = readable.items.filter { $0.name != .record }
-      .sorted { $0.name < $1.name }.map(FileRow.init)
-    records = member.children(of: entry.record).map(\.title.string).sorted()
+      .sortedNaturally(by: \.name).map(FileRow.init)
+    records = member.children(of: entry.record).map(\.title)
+      .sortedNaturally { $0 }.map(\.string)
   }
 
   /// The longest note that is shown.
