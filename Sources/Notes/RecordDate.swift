@@ -25,10 +25,12 @@ package enum RecordDate {
   }
 
   private static func exists(_ numbers: [Int]) -> Bool {
+    // There was no year 0.
+    guard let year = numbers.first, year > 0 else { return false }
     guard numbers.count > 1 else { return true }
     guard (1...12).contains(numbers[1]) else { return false }
     guard numbers.count > 2 else { return true }
-    let isLeap = numbers[0] % 4 == 0 && (numbers[0] % 100 != 0 || numbers[0] % 400 == 0)
+    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
     let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
     return (1...days[numbers[1] - 1]).contains(numbers[2])
   }

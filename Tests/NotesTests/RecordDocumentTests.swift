@@ -81,7 +81,8 @@ import Testing
   @Test(arguments: [
     ("2025-01-20", true), ("2025-01", true), ("2025", true), ("2024-02-29", true),
     ("2025-02-29", false), ("2025-13", false), ("25-01-01", false), ("2025-1-1", false),
-    ("", false), ("2025-01-20 ", false), ("٢٠٢٥", false), ("2025-01-20-01", false),
+    ("0000", false), ("0000-01-20", false), ("0001", true), ("", false), ("2025-01-20 ", false),
+    ("٢٠٢٥", false), ("2025-01-20-01", false),
   ])
   func datesAreThoseThatThereAre(text: String, isDate: Bool) {
     #expect(RecordDate.isWritten(text) == isDate)
