@@ -208,7 +208,7 @@ extension DirectoryStore {
     let error = inParent(
       of: path, missing: waiting == .always ? .makeDurably : .make, readable: waiting != .never
     ) { folder, name in
-      let temporary = temporaryName(for: path.name)
+      let temporary = TemporaryName.make(for: path.name)
       let durably =
         switch waiting {
         case .never: false
@@ -274,13 +274,6 @@ extension DirectoryStore {
       _ = unlink(temporary, in: folder)
       throw error
     }
-  }
-
-  /// `.<name>.tmp-<process id>-<8 random hex digits>`: a reader of the vault takes it for nothing of its own.
-  private func temporaryName(for name: String) -> String {
-    let digits = String(UInt32.random(in: .min ... .max), radix: 16)
-    let zeros = String(repeating: "0", count: 8 - digits.count)
-    return ".\(name).tmp-\(getpid())-\(zeros)\(digits)"
   }
 
   package func remove(_ path: BlobPath) throws(BlobStoreError) {

@@ -18,6 +18,17 @@ struct DirectoryStoreTests {
 
   private func path(_ name: String) -> String { "\(store.folder.string)/\(name)" }
 
+  @Test func whatAnInterruptedWriterLeftIsKnownByItsName() {
+    #expect(TemporaryName.ends("members/a/objects/" + TemporaryName.make(for: "b.c")))
+    #expect(TemporaryName.ends(".vault.json.tmp-17-0a1b2c3d"))
+    for path in [
+      "", "vault.json", "vault.json.tmp-17-0a1b2c3d", ".a.tmp-17-0a1b2c3", ".a.tmp-x-0a1b2c3d",
+      ".a-17-0a1b2c3d", ".tmp-17-0a1b2c3d/a",
+    ] {
+      #expect(!TemporaryName.ends(path), "\(path)")
+    }
+  }
+
   @Test func refusesARootThatIsMissing() {
     let missing = folder.appending("missing")
     #expect(throws: BlobStoreError.notFound(path: missing.string)) {

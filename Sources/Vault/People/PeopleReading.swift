@@ -166,7 +166,12 @@ extension Person {
 extension Problem {
   /// A file that is no part of a vault.
   static func foreign(_ path: String) -> Problem {
-    Problem(.foreignFile, .note, path: path, reason: "it is no part of a vault, and is ignored")
+    Problem(
+      .foreignFile, .note, path: path,
+      reason: TemporaryName.ends(path)
+        ? "a program that was interrupted has left it, or one is writing it now; it is ignored, and may be deleted while "
+          + "nothing uses the vault"
+        : "it is no part of a vault, and is ignored")
   }
 
   /// A file that this machine remembers and the folder lacks.

@@ -1,3 +1,4 @@
+import BlobStore
 import MachineState
 import Vault
 import VaultErrors
@@ -276,7 +277,11 @@ extension SyncProblem {
 
   static func foreign(_ path: String) -> SyncProblem {
     SyncProblem(
-      .foreignFile, .note, path: path, "It is no part of a vault, and is ignored.")
+      .foreignFile, .note, path: path,
+      TemporaryName.ends(path)
+        ? "A sync that was interrupted has left it, or one is putting it there now. It is ignored, and may be deleted "
+          + "there while nobody syncs."
+        : "It is no part of a vault, and is ignored.")
   }
 
   static func massChange(_ change: MassChange, of member: MemberID) -> SyncProblem {
