@@ -18,6 +18,16 @@ import Testing
     #expect(table.lines(width: 20)[1] == "first  a rather lon…")
   }
 
+  @Test func aLongTitleLeavesRoomForWhatComesAfterIt() {
+    var table = Table(columns: [
+      .init(heading: "A"), .init(heading: "TITLE", isCut: true), .init(heading: "PATH"),
+    ])
+    table.add(["x", "a title that is rather long", "Emma/a path that is long"])
+    #expect(table.lines(width: 40)[1] == "x  a title that is rathe…  Emma/a path …")
+    #expect(
+      table.lines(width: nil)[1] == "x  a title that is rather long  Emma/a path that is long")
+  }
+
   @Test func namesCannotSteerTheTerminal() {
     #expect(Terminal.visible("a\u{1b}[2Jb") == "a\\u{1b}[2Jb")
     #expect(Terminal.visible("card\u{202E}gpj.exe") == "card\\u{202e}gpj.exe")

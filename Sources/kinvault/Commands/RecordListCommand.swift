@@ -69,7 +69,10 @@ struct RecordListCommand: ParsableCommand {
       try JSONOutput.print(rows.map(\.json))
       return
     }
-    var table = Table("DATE", "TYPE", "TITLE", "PATH")
+    var table = Table(columns: [
+      .init(heading: "DATE"), .init(heading: "TYPE"), .init(heading: "TITLE", isCut: true),
+      .init(heading: "PATH"),
+    ])
     for row in rows {
       let entry = row.entry
       let type = entry.hasUnreadableFrontMatter ? "(unreadable)" : entry.type

@@ -8,6 +8,8 @@ struct Table {
   struct Column {
     var heading: String
     var alignment: Alignment = .left
+    /// Whether it is cut where the lines would be too wide, so that the next columns are seen; the last one always is.
+    var isCut = false
   }
 
   private struct Cell {
@@ -35,11 +37,23 @@ struct Table {
     rows.append(cells.map { Cell(Terminal.visible($0)) })
   }
 
-  /// The lines; the last column is cut where a line would be wider than `width`.
+  /// The lines; columns are cut where a line would be wider than `width`.
   func lines(width: Int?) -> [String] {
     let all = [columns.map { Cell($0.heading) }] + rows
-    let widths = columns.indices.map { column in all.reduce(0) { max($0, $1[column].width) } }
-    return all.map { line(of: $0, widths: widths, width: width) }
+    var widths = columns.indices.map { column in all.reduce(0) { max($0, $1[column].width) } }
+    if let width { narrow(&widths, to: width) }
+    return all.map { line(of: $0, widths: widths) }
+  }
+
+  /// What is last has a third of a line, if it needs so much, or what is left.
+  private func narrow(_ widths: inout [Int], to width: Int) {
+    let last = widths.count - 1
+    func used() -> Int { widths[..<last].reduce(0) { $0 + $1 + 2 } }
+    let excess = used() + min(widths[last], width / 3) - width
+    if excess > 0, let column = columns[..<last].firstIndex(where: \.isCut) {
+      widths[column] = min(widths[column], max(8, widths[column] - excess))
+    }
+    widths[last] = min(widths[last], max(8, width - used()))
   }
 
   /// Prints the table, or the words for none.
@@ -52,21 +66,17 @@ struct Table {
     Terminal.write(lines.joined(separator: "\n") + "\n")
   }
 
-  private func line(of cells: [Cell], widths: [Int], width: Int?) -> String {
+  private func line(of cells: [Cell], widths: [Int]) -> String {
     var line = ""
-    var used = 0
-    for (column, cell) in cells.enumerated() {
+    for (column, whole) in cells.enumerated() {
       if column > 0 { line += "  " }
-      let gap = String(repeating: " ", count: widths[column] - cell.width)
-      let isLast = column == cells.count - 1
-      if columns[column].alignment == .right { line += gap }
-      if isLast, let width {
-        line += DisplayWidth.cut(cell.text, to: max(8, width - used))
-      } else {
-        line += cell.text
-      }
-      if columns[column].alignment == .left, !isLast { line += gap }
-      used += widths[column] + 2
+      let width = widths[column]
+      let cell = whole.width > width ? Cell(DisplayWidth.cut(whole.text, to: width)) : whole
+      let gap = String(repeating: " ", count: width - cell.width)
+      let isRight = columns[column].alignment == .right
+      if isRight { line += gap }
+      line += cell.text
+      if !isRight, column < cells.count - 1 { line += gap }
     }
     while line.utf8.last == UInt8(ascii: " ") { line.removeLast() }
     return line
