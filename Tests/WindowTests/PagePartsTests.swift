@@ -64,6 +64,7 @@ import VaultModel
   @Test func aNameIsNotTurnedRound() {
     #expect(text(named("rtl\u{202E}fdp.exe")) == "<bdi>rtl\u{FFFD}fdp.exe</bdi>")
     #expect(text(named("ltr\u{202D}ليلى")) == "<bdi>ltr\u{FFFD}ليلى</bdi>")
+    #expect(text(named(" ")) == "<bdi>“ ”</bdi>" && text(named("")) == "<bdi></bdi>")
     #expect(text(named("ليلى - Levothyroxine")) == "<bdi>ليلى - Levothyroxine</bdi>")
   }
 

@@ -92,9 +92,12 @@ func tableHead(@HTMLBuilder _ names: () -> [HTML]) -> HTML {
 }
 
 /// A name or another text that somebody wrote, which may run from right to left. What has letters run against their own
-/// direction does not count: `x\u{202E}fdp.exe` would look like a PDF.
+/// direction does not count: `x\u{202E}fdp.exe` would look like a PDF. What nobody would see stands in quotation marks.
 func named(_ text: String) -> HTML {
-  tag("bdi") {
-    text.replacing("\u{202D}", with: "\u{FFFD}").replacing("\u{202E}", with: "\u{FFFD}")
+  let isSeen = text.unicodeScalars.contains { scalar in
+    !scalar.properties.isWhitespace && scalar.properties.generalCategory != .format
   }
+  let shown = text.replacing("\u{202D}", with: "\u{FFFD}")
+    .replacing("\u{202E}", with: "\u{FFFD}")
+  return tag("bdi") { isSeen || text.isEmpty ? shown : "“\(shown)”" }
 }
