@@ -21,7 +21,7 @@ enum ExitStatus: Int32, CaseIterable {
   var meaning: String {
     switch self {
     case .success: "everything was done"
-    case .problemsFound: "done, with problems that it tells of: check, audit, leaks, sync, clone, new keys"
+    case .problemsFound: "done, but problems were found or are left; they are told"
     case .usage: "the command line is not right"
     case .wrongSecret: "wrong password or wrong words"
     case .locked: "the vault is locked and nobody could be asked for the password"
