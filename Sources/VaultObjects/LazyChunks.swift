@@ -120,11 +120,12 @@ package final class LazyChunks: Sendable {
   func fetchAhead(_ chunk: ContentDigest, for objects: ObjectStore) {
     guard !underway.withLock({ $0[chunk] != nil }), readahead.wait(timeout: .now()) == .success
     else { return }
-    DispatchQueue.global().async { [self] in
+    let isStarted = SystemThread.detach { [self] in
       defer { readahead.signal() }
       // Whoever reads the chunk is told what was wrong.
       do throws(VaultError) { try fetch(chunk, for: objects) } catch {}
     }
+    if !isStarted { readahead.signal() }
   }
 
   /// From now on this chunk is the one that was used last.
