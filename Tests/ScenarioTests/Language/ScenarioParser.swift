@@ -2,7 +2,6 @@
 struct ScenarioParser {
   private let file: String
   private var scenarios: [Scenario] = []
-  private var isInAlternative = false
 
   /// - Throws: `ScenarioError` at the first line that cannot be understood.
   static func parse(_ text: String, file: String) throws(ScenarioError) -> [Scenario] {

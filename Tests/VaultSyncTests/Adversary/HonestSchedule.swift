@@ -17,7 +17,6 @@ struct HonestSchedule {
   private var random: SplitMix64
   private var count = 0
   private var machineCount = 100
-  private var hasRemoved: Set<Int> = []
 
   init(seed: UInt64, traitors: Set<Int>, captives: Set<Int>) {
     (self.traitors, self.captives) = (traitors, captives)
