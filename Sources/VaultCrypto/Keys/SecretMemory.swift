@@ -3,8 +3,8 @@ import Synchronization
 
 /// Where secrets lie: in memory between guard pages, kept out of swap and core dumps where the system allows it.
 ///
-/// Small ones share pages of 64 places, which are lent again and again. A page for each took twelve system calls, a sixth of
-/// all the time of a sync, and as much of the memory that may be locked as 64 take now; many systems allow little.
+/// Small ones share pages of 64 places, which are lent again and again. A page for each would take twelve system calls, a sixth
+/// of all the time of a sync, and 64 times as much of the memory that may be locked, of which many systems allow little.
 enum SecretMemory {
   /// The size of a place: every key, seed and digest fits.
   static let placeSize = 64
