@@ -5,7 +5,7 @@ import VaultErrors
 import VaultModel
 import VaultTrust
 
-/// Closes what is open of a person's keys, with their words, and opens a new generation. Docs/Format.md, "Generations".
+/// Closes what is open of a person's keys, with their words, and opens a new generation. Docs/Format.md, "Changing keys".
 ///
 /// The closing follows all that count and that none follows, so it joins what two machines have closed beside each other.
 struct ClosingWriter {

@@ -5,7 +5,7 @@ import VaultErrors
 import VaultModel
 import VaultTrust
 
-/// New generations of this person's keys. Docs/Format.md, "Generations".
+/// New generations of this person's keys. Docs/Format.md, "Changing keys".
 extension Vault {
   /// Removes devices of this person: what is written or re-encrypted from here on is not for them.
   ///

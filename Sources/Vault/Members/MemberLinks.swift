@@ -4,7 +4,7 @@ import VaultErrors
 import VaultModel
 import VaultTrust
 
-/// Who may do what with one member: its links, as `VaultTrust` judges them. Docs/Format.md, "Links".
+/// Who may do what with one member: its links, as `VaultTrust` judges them. Docs/Format.md, "Links and epochs".
 struct MemberLinks: Sendable {
   let member: MemberID
   let trust: MemberTrust

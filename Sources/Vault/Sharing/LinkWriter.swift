@@ -5,7 +5,7 @@ import VaultErrors
 import VaultModel
 import VaultTrust
 
-/// Writes links of one member in this person's name, after the wraps that they name. Docs/Format.md, "Links".
+/// Writes links of one member in this person's name, after the wraps that they name. Docs/Format.md, "Links and epochs".
 struct LinkWriter {
   let links: MemberLinks
   let context: VaultContext

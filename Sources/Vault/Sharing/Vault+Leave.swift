@@ -3,7 +3,7 @@ import VaultErrors
 import VaultModel
 import VaultTrust
 
-/// How people give up what they may do with a member. Docs/Format.md, "Links".
+/// How people give up what they may do with a member. Docs/Format.md, "Links and epochs".
 extension Vault {
   /// Gives this person's access to a member up, and closes the member here. An owner's next sync changes its keys.
   ///

@@ -1,7 +1,7 @@
 import Vault
 import VaultModel
 
-/// What a sync does with one statement, a file that is written once. Docs/Sync.md, "Statements".
+/// What a sync does with one statement, a file that is written once. Docs/Sync.md, "The rules".
 package enum StatementPlan: Hashable, Sendable {
   /// Both have it.
   case leave
