@@ -17,7 +17,7 @@ extension Member {
   ///   member's head or manifest is not whole. Then nothing was committed and what was is still there.
   ///
   /// - Parameters:
-  ///   - news: What the authors of the edits have not taken of it they had not seen.
+  ///   - news: What has changed and was not taken from it yet: the authors of the edits had not seen it.
   ///   - foldsRedo: The edits are all that `log` was called with since the last such commit, or newer ones of the same: what was
   ///     logged counts no more.
   package func commit(
