@@ -26,8 +26,11 @@ import Testing
     // Large, so that something is surely written while it is read, and mostly holes.
     let log = "\(folder)/log"
     try program.write("", to: log)
-    #expect(truncate(log, 32 << 20) == 0)
+    let size: off_t = 256 << 20
+    #expect(truncate(log, size) == 0)
     let writer = try RunningCommand("sh", ["-c", "while :; do echo x >> \"$0\"; done", log])
+    var status = stat()
+    while stat(log, &status) == 0, status.st_size == size { usleep(1000) }
     let record = "Emma/Notes/2025-01-20 Visit"
     let told = try program.run("attach", record, folder, expecting: 10)
     writer.signal(SIGKILL)

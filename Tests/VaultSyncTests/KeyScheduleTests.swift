@@ -408,7 +408,7 @@ extension KeyScheduleTests {
       $0.looksEverywhere = true
     }
     #expect(!report.problems.contains { $0.text.contains("had lost") })
-    #expect(report.problems.contains { $0.text.contains("put them there again") })
+    #expect(report.problems.contains { $0.text.contains("were put there now") })
     for _ in 0..<4 { try allSync(family.devices + [copy]) }
     for machine in family.devices + [copy] {
       #expect(try machine.contents().values.contains("by the copy"))
