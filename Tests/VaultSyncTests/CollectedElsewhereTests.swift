@@ -66,7 +66,10 @@ import VaultObjects
   }
 
   /// The laptop has its chunks from these; nil: one that cannot be reached.
-  private func connect(_ remotes: [String: (any BlobStore)?], lifetime: Duration = .zero) {
+  private func connect(
+    _ remotes: [String: (any BlobStore)?], lifetime: Duration = .zero,
+    patience: Duration = .seconds(1)
+  ) {
     let places = remotes.keys.sorted().compactMap { text -> RemoteFiles.Place? in
       let store = remotes[text] ?? nil
       return RemoteName(text).map { name in
@@ -77,7 +80,8 @@ import VaultObjects
       }
     }
     laptop.vault.lazyChunks?.setSource(
-      RemoteChunks(RemoteFiles(places, lifetime: lifetime), state: laptop.vault.state))
+      RemoteChunks(
+        RemoteFiles(places, lifetime: lifetime, patience: patience), state: laptop.vault.state))
   }
 
   /// The remote is compared whole with what the laptop has.
@@ -242,7 +246,7 @@ import VaultObjects
     let store = UnreliableStore(usb, seed: 0)
     store.breakOff(after: 0)
     let asked = CountingStore(store)
-    connect(["usb": asked], lifetime: .seconds(3_600))
+    connect(["usb": asked], lifetime: .seconds(3_600), patience: .zero)
     let emma = try laptop.emma
     for chunk in emma.neededObjects().filter({ $0.kind == .chunk }) {
       do throws(VaultError) {
@@ -253,6 +257,19 @@ import VaultObjects
       }
     }
     #expect(asked.traffic.requestCount == 1)
+  }
+
+  /// A stick that is plugged in again is asked at once, whatever was missed while it was away.
+  @Test func whatIsPluggedInAgainIsAsked() throws {
+    try compare()
+    let stick = MemoryStore()
+    let emma = try laptop.emma
+    let chunk = try #require(
+      emma.neededObjects().first { $0.kind == .chunk && !$0.isOnlyInHistory })
+    connect(["usb": stick], lifetime: .seconds(3_600))
+    #expect(throws: VaultError.self) { try emma.objects.fetchIfAway(chunk.digest) }
+    for (path, bytes) in usb.blobs { try stick.put(path, bytes) }
+    try emma.objects.fetchIfAway(chunk.digest)
   }
 
   /// A remote that has lost it, or hides it, takes nothing away: the record is named.

@@ -26,7 +26,10 @@ package final class RemoteChunks: ChunkSource {
       return try files.fetch(path, limit: limit, where: isWhole)
     } catch {
       guard error.isNowhere else { throw .away(path: path.string, reason: error.reason) }
-      if let doubt = doubt(of: member) { throw .away(path: path.string, reason: doubt) }
+      if let doubt = doubt(of: member) {
+        files.forget()
+        throw .away(path: path.string, reason: doubt)
+      }
       throw .gone(path: path.string, record: nil)
     }
   }

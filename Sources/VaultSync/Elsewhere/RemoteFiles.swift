@@ -4,7 +4,7 @@ import Threads
 
 /// Files of the vault from the first of several remotes that has them. A remote is opened when it is first asked.
 ///
-/// For a short while it is remembered which remote did not answer, and what a folder has in which a file was missed: a vault may
+/// For a short while it is remembered which remote did not answer in good time, and what a folder has in which a file was missed: a vault may
 /// lack thousands of files that nobody has any more, and each would be asked for by several names.
 package final class RemoteFiles: ObjectSource {
   /// A remote, and how it is opened.
@@ -38,12 +38,21 @@ package final class RemoteFiles: ObjectSource {
 
   private let places: [Place]
   private let lifetime: Duration
+  private let patience: Duration
   private let known = Guarded<[RemoteName: Known]>([:])
 
   /// - Parameter lifetime: How long what a remote has said, or that it did not answer, stands for what it would say now: while
   ///   many files are asked for in a row.
-  package init(_ places: [Place], lifetime: Duration = .seconds(10)) {
-    (self.places, self.lifetime) = (places, lifetime)
+  /// - Parameter patience: What fails sooner may be asked again at once: a stick is there as soon as it is plugged in.
+  package init(
+    _ places: [Place], lifetime: Duration = .seconds(10), patience: Duration = .seconds(1)
+  ) {
+    (self.places, self.lifetime, self.patience) = (places, lifetime, patience)
+  }
+
+  /// Forgets what remotes have said: they may say something else now.
+  func forget() {
+    known.withLock { known in for name in known.keys { known[name]?.folders = [:] } }
   }
 
   /// The file from the first remote that has it whole. Where each was reached and none has, but some have something in its
@@ -77,15 +86,17 @@ package final class RemoteFiles: ObjectSource {
     _ path: BlobPath, limit: Int, from store: any BlobStore, _ name: RemoteName
   ) throws(BlobStoreError) -> [UInt8] {
     if isMissing(path, at: name) { throw .notFound(path: path.string) }
-    do { return try store.read(path, limit: limit) } catch {
-      note(error, of: name)
+    do {
+      return try asking(name) { () throws(BlobStoreError) in try store.read(path, limit: limit) }
+    } catch {
       guard case .notFound = error else { throw error }
       let names = try list(path.parent ?? .root, of: store, at: name)
       guard names.contains(path.name) else { throw error }
     }
     // It has come meanwhile, or a cache before the store remembers that it was not there.
-    do { return try store.read(path, limit: limit) } catch {
-      note(error, of: name)
+    do {
+      return try asking(name) { () throws(BlobStoreError) in try store.read(path, limit: limit) }
+    } catch {
       guard case .notFound = error else { throw error }
       throw .garbled(path: path.string, reason: "the store lists it, and says that it is not there")
     }
@@ -108,27 +119,24 @@ package final class RemoteFiles: ObjectSource {
     _ folder: BlobPath, of store: any BlobStore, at name: RemoteName
   ) throws(BlobStoreError) -> Set<String> {
     let since = ContinuousClock.now
-    do {
-      let names = Set(try store.list(folder).map(\.name))
-      known.withLock { $0[name, default: Known()].folders[folder] = (names, since) }
-      return names
-    } catch {
-      note(error, of: name)
+    let entries = try asking(name) { () throws(BlobStoreError) in try store.list(folder) }
+    let names = Set(entries.map(\.name))
+    known.withLock { $0[name, default: Known()].folders[folder] = (names, since) }
+    return names
+  }
+
+  /// Asks a remote. If it fails after a while, it is not asked again for a while; but what concerns one file says nothing of
+  /// the remote.
+  private func asking<Answer>(
+    _ name: RemoteName, _ body: () throws(BlobStoreError) -> Answer
+  ) throws(BlobStoreError) -> Answer {
+    let began = ContinuousClock.now
+    do { return try body() } catch {
+      let now = ContinuousClock.now
+      if now - began >= patience, !error.concernsOneFile {
+        known.withLock { $0[name, default: Known()].silence = (error, now) }
+      }
       throw error
-    }
-  }
-
-  /// What concerns one file says nothing of the remote.
-  private func note(_ error: BlobStoreError, of name: RemoteName) {
-    if !error.concernsOneFile { noteSilence(error, of: name) }
-  }
-
-  private func noteSilence(_ error: BlobStoreError, of name: RemoteName) {
-    let now = ContinuousClock.now
-    known.withLock { known in
-      // What is only told again is no news.
-      if let silence = known[name]?.silence, isFresh(silence.since) { return }
-      known[name, default: Known()].silence = (error, now)
     }
   }
 
@@ -155,10 +163,12 @@ package final class RemoteFiles: ObjectSource {
   ) -> Bool {
     for place in places where isReliable(place.name) {
       do {
-        if try store(of: place).size(of: path) == byteCount { return true }
+        let store = try store(of: place)
+        let size = try asking(place.name) { () throws(BlobStoreError) in try store.size(of: path) }
+        if size == byteCount { return true }
       } catch {
         // Who cannot be asked has nothing surely.
-        note(error, of: place.name)
+        continue
       }
     }
     return false
@@ -171,9 +181,12 @@ package final class RemoteFiles: ObjectSource {
   ) -> String? {
     for place in places {
       do {
-        if let found = try doubt(place.name, store(of: place)) { return "\(place.name): \(found)" }
+        let store = try store(of: place)
+        let found = try asking(place.name) { () throws(BlobStoreError) in
+          try doubt(place.name, store)
+        }
+        if let found { return "\(place.name): \(found)" }
       } catch {
-        note(error, of: place.name)
         return "\(place.name): \(error.message)"
       }
     }
@@ -185,16 +198,11 @@ package final class RemoteFiles: ObjectSource {
     let found = known.withLock { $0[place.name] }
     if let silence = found?.silence, isFresh(silence.since) { throw silence.error }
     if let open = found?.store { return open }
-    do {
-      let opened = try place.open()
-      return known.withLock { known in
-        if let other = known[place.name]?.store { return other }
-        known[place.name, default: Known()].store = opened
-        return opened
-      }
-    } catch {
-      noteSilence(error, of: place.name)
-      throw error
+    let opened = try asking(place.name, place.open)
+    return known.withLock { known in
+      if let other = known[place.name]?.store { return other }
+      known[place.name, default: Known()].store = opened
+      return opened
     }
   }
 }
