@@ -55,16 +55,34 @@ extension FileTree {
     if let failure = failure ?? unsaved.first?.error { throw failure }
   }
 
-  /// Whether a program may have changed a file in a mapping, of which nothing is known here yet.
-  package var mayHaveMappings: Bool {
-    withTree { tree in tree.views.values.contains { $0.files.values.contains(where: \.mayBeMapped) }
-    }
-  }
-
-  /// `commitNow` for a command that is about to read the vault, and its log: what was noted is kept besides.
+  /// `commitNow` for a command that is about to read the vault, and its log: what programs have changed in mappings, and what
+  /// was noted, is kept besides.
   package func commitForCommand() throws(FileError) {
     defer { log.attempt(.audit) { () throws(VaultError) in try vault.audit.keep() } }
+    takeInMappings()
     try commitNow()
+  }
+
+  /// Has a cache above write what programs have changed in mappings, of which nothing is known here yet. Returns when it has, or
+  /// after a while: a file of which others are just taken in may wait for a remote.
+  private func takeInMappings() {
+    guard let writeBack = writeBackHandler.withLock({ $0 }) else { return }
+    let inodes = withTree { tree in
+      tree.views.values.flatMap { $0.files.values.filter(\.mayBeMapped).map(\.inode) }
+    }
+    let left = Monitor(inodes.count)
+    for inode in inodes {
+      writeBack(inode) { write in
+        write()
+        left.change { $0 -= 1 }
+      }
+    }
+    let end = ContinuousClock.now + .seconds(10)
+    left.wait { count in
+      let time = end - .now
+      return count == 0 || time <= .zero
+        ? Monitor<Int>.Look<Void>.answer(()) : .waitAtMost(time)
+    }
   }
 
   /// Makes durable what was done to the names in a directory. At the top: commits everything, of all members, as

@@ -127,8 +127,6 @@ package final class Mount: Sendable {
     var socket: CommitSocket?
     tree.log.attempt(.registration) { () throws(MountError) in
       socket = try CommitSocket(beside: registration.path) { () throws(FileError) in
-        // Otherwise the mount is not looked into: that counts as use of it, and keeps it from being unmounted meanwhile.
-        if tree.mayHaveMappings { WriteBack.run(registration.mount.mountpoint) }
         try tree.commitForCommand()
       }
     }
