@@ -182,7 +182,7 @@ extension HeadsState {
     for (other, head) in loaded {
       for branch in head.head.branches where branch.device == device && mark.counter > branch.above
       {
-        if lines[other].contains(mark), witnesses.hasBecome(other, from: device) {
+        if lines[other].contains(mark), witnesses.goesOnAs(other, from: device) {
           consider(other, branch.above)
         }
       }
@@ -204,7 +204,7 @@ extension HeadsState {
 
   /// The lines that were taken over, as a head says that is followed here, as far as it is believed.
   func linesTold(by head: LoadedHead, believedBy witnesses: Witnesses) -> [Head.Retold] {
-    head.head.branches.filter { witnesses.hasBecome(head.device, from: $0.device) }
+    head.head.branches.filter { witnesses.goesOnAs(head.device, from: $0.device) }
       .map { line($0, by: head.device, atMost: .max) }
       + head.head.retold.filter { witnesses.believes(head.device, of: $0) }
   }

@@ -162,7 +162,7 @@ extension Member {
     let witnesses = self.witnesses
     if head.branches.contains(where: { $0.device == other && followed.mark.counter > $0.above }),
       heads.lines.lineage(of: head, device).contains(followed.mark),
-      witnesses.hasBecome(device, from: other)
+      witnesses.goesOnAs(device, from: other)
     {
       return true
     }

@@ -68,6 +68,11 @@ struct Witnesses: Sendable {
     leads(from: new, to: old) { $0 }
   }
 
+  /// The same of two devices that count. What a device has taken over that was left out since others say in `retold`.
+  func goesOnAs(_ new: DeviceID, from old: DeviceID) -> Bool {
+    areOfOnePerson(new, old) && hasBecome(new, from: old)
+  }
+
   /// Whether the same holds whoever says it: all certificates of the device say the same. With the key of one device anybody can
   /// certify another one once more, without asking it.
   private func hasSurelyBecome(_ new: DeviceID, from old: DeviceID) -> Bool {
