@@ -336,10 +336,8 @@ import VaultModel
     #expect(try pair.tree.list("Emma/visit") == [])
   }
 
-  /// What cannot have its name back is no secret to the program that wrote it.
-  @Test(arguments: ["made anew here", "record removed"])
-  func whatIsWrittenWhereNoNameIsLeftFails(what: String) throws {
-    let pair = try Pair()
+  /// An open file that was written after others had taken its name, which it cannot have back.
+  private func writeWhereNoNameIsLeft(_ pair: Pair, _ what: String) throws -> FileHandle {
     let handle = try pair.tree.open("Emma/visit/file")
     try pair.other.unlink("Emma/visit/file")
     if what == "record removed" { try pair.other.rmdir("Emma/visit") }
@@ -349,6 +347,14 @@ import VaultModel
       try pair.tree.commitNow()
     }
     try handle.put(Array("mine".utf8), at: 0)
+    return handle
+  }
+
+  /// What cannot have its name back is no secret to the program that wrote it.
+  @Test(arguments: ["made anew here", "record removed"])
+  func whatIsWrittenWhereNoNameIsLeftFails(what: String) throws {
+    let pair = try Pair()
+    let handle = try writeWhereNoNameIsLeft(pair, what)
     #expect(throws: FileError.stale) { try handle.flush() }
     #expect(throws: FileError.stale) { try handle.sync() }
     handle.release()
@@ -363,15 +369,7 @@ import VaultModel
   @Test(arguments: ["made anew here", "record removed"])
   func whatComesAfterTheLastFlushIsKeptWhereNoNameIsLeft(what: String) throws {
     let pair = try Pair()
-    let handle = try pair.tree.open("Emma/visit/file")
-    try pair.other.unlink("Emma/visit/file")
-    if what == "record removed" { try pair.other.rmdir("Emma/visit") }
-    try pair.bringNews()
-    if what == "made anew here" {
-      try pair.tree.write("Emma/visit/file", "another one")
-      try pair.tree.commitNow()
-    }
-    try handle.put(Array("mine".utf8), at: 0)
+    let handle = try writeWhereNoNameIsLeft(pair, what)
     handle.release()
     try pair.commitAndRefresh()
     if what == "record removed" {

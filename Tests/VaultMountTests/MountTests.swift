@@ -93,17 +93,23 @@ struct MountTests {
     #expect(bytes == Array("abcdefg".utf8))
   }
 
+  /// A shared mapping of a file's 8,192 bytes, whose descriptor is closed.
+  private func mapped(_ path: FilePath) throws -> UnsafeMutablePointer<UInt8> {
+    let descriptor = try POSIX.call(open(path.string, O_RDWR | O_CLOEXEC))
+    defer { close(descriptor) }
+    let memory = mmap(nil, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+    try #require(memory != MAP_FAILED)
+    return try #require(memory).assumingMemoryBound(to: UInt8.self)
+  }
+
   @Test func aSharedMappingWritesThrough() throws {
     let fixture = try MountFixture()
     let path = fixture.emma.appending("mapped")
     try POSIX.write(path, [UInt8](repeating: 7, count: 8192))
-    let descriptor = try POSIX.call(open(path.string, O_RDWR | O_CLOEXEC))
-    let memory = mmap(nil, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
-    close(descriptor)
-    let bytes = try #require(memory).assumingMemoryBound(to: UInt8.self)
+    let bytes = try mapped(path)
     bytes[5000] = 9
-    try POSIX.call(msync(memory, 8192, MS_SYNC))
-    munmap(memory, 8192)
+    try POSIX.call(msync(bytes, 8192, MS_SYNC))
+    munmap(bytes, 8192)
     #expect(try POSIX.read(path)[5000] == 9)
     try fixture.end()
     try fixture.start()
@@ -117,15 +123,12 @@ struct MountTests {
     try POSIX.write(path, [UInt8](repeating: 7, count: 8192))
     let tree = try #require(fixture.mount).service.tree
     try tree.commitNow()
-    let descriptor = try POSIX.call(open(path.string, O_RDWR | O_CLOEXEC))
-    let memory = mmap(nil, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
-    close(descriptor)
-    let bytes = try #require(memory).assumingMemoryBound(to: UInt8.self)
+    let bytes = try mapped(path)
     bytes[0] = 9
     try fixture.writeElsewhere([8], at: 5000, to: "mapped")
     tree.refresh()
-    try POSIX.call(msync(memory, 8192, MS_SYNC))
-    munmap(memory, 8192)
+    try POSIX.call(msync(bytes, 8192, MS_SYNC))
+    munmap(bytes, 8192)
     try fixture.end()
     try fixture.start()
     let found = try POSIX.read(path)
@@ -138,14 +141,11 @@ struct MountTests {
     let fixture = try MountFixture()
     let path = fixture.emma.appending("mapped")
     try POSIX.write(path, [UInt8](repeating: 7, count: 8192))
-    let descriptor = try POSIX.call(open(path.string, O_RDWR | O_CLOEXEC))
-    let memory = mmap(nil, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
-    close(descriptor)
-    let bytes = try #require(memory).assumingMemoryBound(to: UInt8.self)
+    let bytes = try mapped(path)
     bytes[5000] = 9
     #expect(MountRegistry.commitAll(stateFolder: fixture.stateFolder, within: 30).isEmpty)
     #expect(try fixture.readElsewhere("mapped")[5000] == 9)
-    munmap(memory, 8192)
+    munmap(bytes, 8192)
   }
 
   @Test func namesNeedNotBeText() throws {
