@@ -201,7 +201,7 @@ let package = Package(
         "BlobStore", "CLinux", "CSodium",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
-      path: "Tests/Support"),
+      path: "Tests/Support", exclude: ["remembered-passwords.c"]),
     // A FIDO2 token in software, for this process and for programs.
     .target(
       name: "SoftTokens",

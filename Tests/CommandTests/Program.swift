@@ -64,7 +64,7 @@ struct Program {
       "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder.path.string, "TZ": "UTC",
       "XDG_STATE_HOME": folder.appending("state").string, "KINVAULT_VAULT": vault,
       "KINVAULT_PASSWORD_FILE": passwordFile, "KINVAULT_PASSWORD_TIME": "1", "LANG": "C.UTF-8",
-    ]
+    ].merging(RememberedPasswords.environment) { $1 }
   }
 
   /// The same without anything that changes from call to call.

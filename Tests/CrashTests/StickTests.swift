@@ -22,7 +22,7 @@ struct StickTests {
     """
     export XDG_STATE_HOME=/mnt/disk/state KINVAULT_VAULT=/mnt/disk/Family
     export KINVAULT_PASSWORD_FILE='\(outside.appending("password"))' KINVAULT_PASSWORD_TIME=1
-    kinvault() { '\(CrashVault.binary)' "$@"; }
+    kinvault() { LD_PRELOAD='\(RememberedPasswords.environment["LD_PRELOAD"] ?? "")' '\(CrashVault.binary)' "$@"; }
     oracle() { python3 '\(CrashVault.oracle)' "$@"; }
     """
   }

@@ -31,7 +31,7 @@ final class RealMachine {
       "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": disk.string, "TZ": "UTC",
       "XDG_STATE_HOME": disk.appending("state").string, "KINVAULT_VAULT": vault.string,
       "KINVAULT_PASSWORD_FILE": password.string, "KINVAULT_PASSWORD_TIME": "1",
-    ]
+    ].merging(RememberedPasswords.environment) { $1 }
   }
 
   /// - Parameter expected: The statuses with which it may end at this step.
@@ -58,8 +58,7 @@ final class RealMachine {
     return result
   }
 
-  /// Keeps the machine unlocked between commands, as its person would, where there is a keyring: else each asks for the
-  /// password's key anew, which costs most of its time.
+  /// Keeps the machine unlocked between commands, as its person would, where there is a keyring.
   func unlock() throws { _ = try start(["unlock", "--timeout", "10m"]).wait() }
 
   func lock() throws { _ = try start(["lock"]).wait() }
