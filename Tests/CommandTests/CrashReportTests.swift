@@ -8,12 +8,14 @@ import Testing
   @Test func aCrashShowsNoMemory() throws {
     let program = try Program.withVault()
     let out = program.folder.appending("out").string
+    let backtracer = try Self.backtracer()
     for number in [SIGSEGV, SIGABRT, SIGILL, SIGQUIT] {
       let session = try TerminalProgram(
         program, "export", "Emma", out,
         environment: [
           "KINVAULT_PASSWORD_FILE": program.passwordFile,
-          "SWIFT_BACKTRACE": "enable=yes,interactive=no,color=no,timeout=none",
+          "SWIFT_BACKTRACE":
+            "enable=yes,interactive=no,color=no,timeout=none,swift-backtrace=\(backtracer)",
         ])
       try session.expect("Export? [y/N]")
       session.signal(number)
@@ -24,5 +26,16 @@ import Testing
         #expect(!session.screen.contains(word), "\(session.screen)")
       }
     }
+  }
+
+  /// What shows it: of the toolchain whose runtime these tests have, since a program that brings its own finds none.
+  private static func backtracer() throws -> String {
+    let runtime = try CommandRunner.run(
+      "grep", ["-om1", "/.*/lib/swift/linux/libswiftCore.so", "/proc/\(getpid())/maps"]
+    ).output
+    let library = try #require(runtime.firstRange(of: "/lib/swift/"), "\(runtime)")
+    let path = "\(runtime[..<library.lowerBound])/libexec/swift/linux/swift-backtrace"
+    try #require(access(path, X_OK) == 0, "there is no \(path)")
+    return path
   }
 }
