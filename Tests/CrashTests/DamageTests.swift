@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Files of the vault folder are lost, cut short, altered, exchanged or replaced by older ones.
-@Suite(.serialized, .enabled(if: Machine.canMount), .timeLimit(.minutes(60)))
+@Suite(.enabled(if: Machine.canMount), .timeLimit(.minutes(60)))
 struct DamageTests {
   enum Damage: String, CaseIterable, Sendable {
     case missing, truncated, bitFlipped, exchanged

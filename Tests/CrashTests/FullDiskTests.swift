@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A small disk fills up under the vault.
-@Suite(.serialized, .enabled(if: Machine.canMountDisks), .timeLimit(.minutes(60)))
+@Suite(.enabled(if: Machine.canMountDisks), .timeLimit(.minutes(60)))
 struct FullDiskTests {
   /// Nothing of what a mount took can be saved: that is said, and nothing is lost by unmounting.
   @Test func aMountThatCannotSaveSaysSoAndStays() throws {

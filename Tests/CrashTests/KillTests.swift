@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The process of a mount dies: what an `fsync` had returned for is there, and nothing is damaged.
-@Suite(.serialized, .enabled(if: Machine.canMount), .timeLimit(.minutes(60)))
+@Suite(.enabled(if: Machine.canMount), .timeLimit(.minutes(60)))
 struct KillTests {
   @Test func aKillAtAnyInstantLosesNothingSynced() throws {
     let vault = try CrashVault()

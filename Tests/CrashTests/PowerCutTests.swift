@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The power goes: the vault and this machine's state are on an ext4 that drops all that it was not made to write.
-@Suite(.serialized, .enabled(if: Machine.canMountDisks), .timeLimit(.minutes(60)))
+@Suite(.enabled(if: Machine.canMountDisks), .timeLimit(.minutes(60)))
 struct PowerCutTests {
   @Test func aPowerCutLosesNothingSynced() throws {
     let disk = try LoopDisk(megabytes: 256)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Several programs of one device on one vault at once.
-@Suite(.serialized, .enabled(if: Machine.canMount), .timeLimit(.minutes(60)))
+@Suite(.enabled(if: Machine.canMount), .timeLimit(.minutes(60)))
 struct SharedVaultTests {
   @Test func twoMountsAndACommandAtOnceLoseNothing() throws {
     let vault = try CrashVault()
