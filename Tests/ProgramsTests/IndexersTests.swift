@@ -4,7 +4,7 @@ import Testing
 
 /// What real file indexers keep of a mount: which of them look into it, what has them leave it out, and that nothing of
 /// it stays.
-@Suite(.serialized) struct IndexersTests {
+@Suite struct IndexersTests {
   /// Has Tracker index these folders, and what is in them, until it finds the words.
   private static func track(
     _ folders: [FilePath], _ words: [String], ignoring ignored: String = "",

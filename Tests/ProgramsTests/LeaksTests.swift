@@ -4,7 +4,7 @@ import Testing
 
 /// What real programs keep of a mount, and that nothing of it stays: tumbler on a D-Bus of its own, GLib's list of recently
 /// used files, vim, nano, LibreOffice, plocate. `traces.sh` and `documents.py` have them leave it.
-@Suite(.serialized) struct LeaksTests {
+@Suite struct LeaksTests {
   private static let kinds = [
     "preview", "recently used file", "vim's swap file", "vim's history", "nano's history",
   ]
