@@ -13,6 +13,12 @@ enum ContractTests {
       try promise.check(RunningServer.get(SeaweedServer.self).store(), lacks: [.folders])
     }
 
+    @Test(arguments: BlobStoreContract.allCases)
+    func keepsByWebDAV(_ promise: BlobStoreContract) throws {
+      let store = RetryingStore(try RunningServer.get(SeaweedServer.self).webDAVStore())
+      try promise.check(store, lacks: [.folders])
+    }
+
     @Test(arguments: [
       BlobStoreContract.listsOneFolderSorted, .walksBelowAFolderOnly, .keepsOddNames,
     ])
@@ -86,15 +92,6 @@ enum ContractTests {
       #expect(throws: BlobStoreError.denied(path: "a", reason: reason)) {
         try store.read("a", limit: 9)
       }
-    }
-  }
-
-  @Suite(ServerTrait<SeaweedServer>())
-  struct SeaweedDAV {
-    @Test(arguments: BlobStoreContract.allCases)
-    func keeps(_ promise: BlobStoreContract) throws {
-      let store = RetryingStore(try RunningServer.get(SeaweedServer.self).webDAVStore())
-      try promise.check(store, lacks: [.folders])
     }
   }
 
