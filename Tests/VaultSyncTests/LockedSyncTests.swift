@@ -219,6 +219,43 @@ import VaultModel
     try family[1].expectWhole()
   }
 
+  /// Without the keys nothing tells what a remote has made up from what a head names.
+  @Test(arguments: [false, true])
+  func aRemoteThatMakesObjectsUpFillsNoDisk(givesMoreThanItLists: Bool) throws {
+    try family[0].write("New", "x")
+    try family[0].sync(usb)
+    let member = try family[0].emma.id
+    for number in 0..<80 {
+      let name = try #require(ObjectName([UInt8](repeating: UInt8(number), count: 32)))
+      let path = BlobPath(VaultPath.object(member, name).string)
+      try usb.put(path, [UInt8](repeating: 7, count: 8192))
+    }
+    let hostile = ListingStore(usb) { _, entries in
+      entries.map { entry in
+        let isMadeUp = entry.size == 8192 && givesMoreThanItLists
+        return BlobEntry(
+          name: entry.name, kind: entry.kind, size: isMadeUp ? 10 : entry.size,
+          fingerprint: entry.fingerprint)
+      }
+    }
+    let state = family[1].stateStore
+    let used = state.space().totalBytes - state.space().availableBytes
+    state.limit(toBytes: used + 800_000)
+    for _ in 0..<3 {
+      let report = try family[1].syncLocked(hostile)
+      #expect(report.problems.map(\.kind) == [.tooMuchNew])
+      // What the sync remembers of itself takes some room as well.
+      #expect(state.space().availableBytes > 350_000)
+    }
+    #expect(givesMoreThanItLists ? incoming.count > 40 : incoming == [])
+    #expect(!incoming.contains { $0.string.contains("/heads/") })
+    state.limit(toBytes: nil)
+    try family[1].sync(usb)
+    #expect(try titles() == ["Visit", "New"])
+    #expect(incoming == [])
+    try family[1].expectWhole()
+  }
+
   @Test func aRollbackIsNamedWhileLockedToo() throws {
     let head = BlobPath(
       VaultPath.head(try family[0].emma.id, family[0].vault.device).string)

@@ -26,11 +26,35 @@ struct IncomingFolder: BlobStore {
 
   /// In this machine's state.
   static func path(of remote: RemoteName) -> BlobPath {
-    BlobPath("incoming").appending(remote.string)
+    top.appending(remote.string)
   }
+
+  private static let top: BlobPath = "incoming"
 
   /// Whether nothing is in it.
   func isEmpty() throws(BlobStoreError) -> Bool { try list(.root).isEmpty }
+
+  /// What may still be fetched, from all remotes: as much as is kept here stays free on the disk. The sync with the keys puts
+  /// what it takes into the vault before it goes from here, so where vault and state are on one disk more would keep it from
+  /// taking any; it takes from the remote what was not fetched.
+  func room() throws(BlobStoreError) -> CargoWeight {
+    var held = CargoWeight()
+    try store.walk(under: Self.top) { _, entry in
+      held.add(byteCount: Self.diskByteCount(entry.size))
+      return .goOn
+    }
+    let space = try store.space()
+    // Some file systems make inodes as they need them, and report none.
+    let fileCount = space.totalFiles == 0 ? Int.max : Int(clamping: space.availableFiles)
+    let free = CargoWeight(fileCount: fileCount, byteCount: space.availableBytes).less(held)
+    return CargoWeight(fileCount: free.fileCount / 2, byteCount: free.byteCount / 2)
+  }
+
+  /// What a file of so many bytes takes on most file systems.
+  static func diskByteCount(_ byteCount: UInt64) -> UInt64 {
+    let block: UInt64 = 4096
+    return byteCount > UInt64.max - block ? .max : (byteCount + block - 1) / block * block
+  }
 
   /// Forgets everything in it.
   func clear() throws(BlobStoreError) { try store.removeFolder(folder) }

@@ -8,6 +8,8 @@ import VaultObjects
 ///
 /// Signatures need no key, so signed files are verified as ever, and the same plans are made. What is new on the
 /// remote is fetched into this machine's state, from where the next sync with the keys takes it; it counts as pulled.
+/// Nobody knows without the keys what a head names, so everything is fetched that the remote lists, or nothing where there is
+/// no room for all of it (`IncomingFolder.room`). What was fetched before stays, and need not be fetched again.
 struct LockedPull {
   let session: SyncSession
   let exchange: SignedExchange
@@ -31,11 +33,23 @@ struct LockedPull {
     let here = try ObjectListing.loadHere(member, session: session)
     let there = try ObjectListing.load(member, session: session)
     let missing = there.filter { here[$0.key] == nil }.sorted { $0.key < $1.key }
-    let lost = Gathered<ObjectName>()
-    try session.forEach(missing) { [self] (object) throws(SyncError) in
-      let path = VaultPath.object(member, object.key)
-      if try !fetch(path, byteCount: object.value, into: incoming) { lost.add(object.key) }
+    let room = try saving(try incoming.room())
+    guard try weigh(missing, besides: incoming, room).fits(room) else {
+      return session.note(.tooMuchWhileLocked(member))
     }
+    // A remote may give more than it lists.
+    let left = CargoRoom(room)
+    let (lost, refused) = (Gathered<ObjectName>(), Gathered<ObjectName>())
+    try session.forEach(missing) { [self] (object) throws(SyncError) in
+      guard refused.all.isEmpty else { return }
+      let path = VaultPath.object(member, object.key)
+      switch try fetch(path, byteCount: object.value, into: incoming, left) {
+      case .here: break
+      case .lost: lost.add(object.key)
+      case .refused: refused.add(object.key)
+      }
+    }
+    guard refused.all.isEmpty else { return session.note(.tooMuchWhileLocked(member)) }
     // Whatever a head names is there before it: of what cannot be read here only that can be known.
     guard lost.all.isEmpty else { return }
     if !session.options.isDryRun { try saving(try incoming.flush()) }
@@ -45,18 +59,41 @@ struct LockedPull {
     }
   }
 
-  /// - Returns: False when it cannot be had, which is noted.
+  /// What these take on the disk by what the remote lists, as far as they were not fetched before; of more than there is room
+  /// for, the first ones.
+  private func weigh(
+    _ objects: [(key: ObjectName, value: UInt64)], besides incoming: IncomingFolder,
+    _ room: CargoWeight
+  ) throws(SyncError) -> CargoWeight {
+    var weight = CargoWeight()
+    for object in objects {
+      guard weight.fits(room) else { break }
+      let path = BlobPath(VaultPath.object(member, object.key).string)
+      if try saving(try incoming.size(of: path)) == object.value { continue }
+      weight.add(byteCount: IncomingFolder.diskByteCount(object.value))
+    }
+    return weight
+  }
+
+  private enum Outcome {
+    case here
+    /// It cannot be had, which is noted.
+    case lost
+    /// There is no room for it.
+    case refused
+  }
+
   private func fetch(
-    _ path: VaultPath, byteCount: UInt64, into incoming: IncomingFolder
-  ) throws(SyncError) -> Bool {
+    _ path: VaultPath, byteCount: UInt64, into incoming: IncomingFolder, _ room: CargoRoom
+  ) throws(SyncError) -> Outcome {
     let blobPath = BlobPath(path.string)
     let size = try saving(try incoming.size(of: blobPath))
-    if size == byteCount { return true }
+    if size == byteCount { return .here }
     // Which of two is the right one only the key tells: the one that came first stays, if it can be one.
-    if size != nil, try hasForm(blobPath, in: incoming) { return true }
+    if size != nil, try hasForm(blobPath, in: incoming) { return .here }
     if session.options.isDryRun {
       session.tally(.pull, path, byteCount: byteCount)
-      return true
+      return .here
     }
     let file: [UInt8]
     do {
@@ -64,11 +101,13 @@ struct LockedPull {
     } catch {
       guard error.concernsOneFile else { throw .remote(error) }
       session.note(SyncProblem(VaultError(error), there: path.string))
-      return false
+      return .lost
     }
+    let diskByteCount = IncomingFolder.diskByteCount(UInt64(file.count))
+    guard room.take(byteCount: Int(diskByteCount)) else { return .refused }
     try saving(try incoming.put(blobPath, file))
     session.tally(.pull, path, byteCount: UInt64(file.count))
-    return true
+    return .here
   }
 
   private func hasForm(_ path: BlobPath, in incoming: IncomingFolder) throws(SyncError) -> Bool {

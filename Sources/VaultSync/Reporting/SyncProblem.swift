@@ -27,7 +27,7 @@ package struct SyncProblem: Hashable, Sendable {
     case withheld
     /// A listing that does not end.
     case endlessListing
-    /// More signed files are news on the remote than are taken at once.
+    /// More is news on the remote than is taken at once.
     case tooMuchNew
     /// What people have put there for whom nobody vouches, and there is no room for.
     case strangers
@@ -311,6 +311,14 @@ extension SyncProblem {
       "\(all) files of people and members are new on the remote, more than 64 MiB, which no family has. What is known here "
         + "and the smaller ones were looked at, \(count) were left, and not taken. Look who can write to the remote, "
         + "and take out of its folders people and members what is not yours.")
+  }
+
+  static func tooMuchWhileLocked(_ member: MemberID) -> SyncProblem {
+    SyncProblem(
+      .tooMuchNew, .warning, path: "members/\(member.hex)/objects",
+      "The remote has more of this member than this machine has room for while the vault is locked: as much as is fetched has "
+        + "to stay free on the disk. What was not fetched before was left there. A sync with the keys takes what is needed, and "
+        + "nothing else: kinvault unlock, then kinvault sync")
   }
 
   /// - Parameter left: What was left on the remote, with what it weighs at least.

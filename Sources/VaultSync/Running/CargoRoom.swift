@@ -2,7 +2,8 @@ import Threads
 import Vault
 import VaultErrors
 
-/// What may come of one stranger's member in this sync: as much as the remote listed when that was judged to fit.
+/// What may come in this sync of one stranger's member, as much as the remote listed when that was judged to fit; or of any
+/// member while the vault is locked.
 ///
 /// A remote may give more than it lists.
 final class CargoRoom: Sendable {
