@@ -256,6 +256,26 @@ import VaultModel
     try family[1].expectWhole()
   }
 
+  /// What a lazy vault has left there is not fetched for a new note.
+  @Test func aLazyVaultFetchesNoAttachmentsWhileLocked() throws {
+    var edit = RecordEdit.newRecord("Scan", note: "v1")
+    edit.items[try #require(FileName("scan"))] =
+      try .photo("scan", byteCount: 3 << 20, seed: 1, in: family[0].emma)
+    try family[0].commit(edit)
+    try family[0].sync(usb)
+    try StateFolder(store: family[1].stateStore).storeLazySettings(LazySettings())
+    try family[1].reopen()
+    try family[1].sync(usb)
+    try family[0].write("New", "x")
+    try family[0].sync(usb)
+    let report = try syncLocked(family[1])
+    #expect(report.problems.map(\.kind) == [.waiting])
+    #expect(report.traffic.readByteCount < 64 << 10)
+    #expect(incoming == [])
+    try family[1].sync(usb)
+    #expect(try titles() == ["Visit", "Scan", "New"])
+  }
+
   @Test func aRollbackIsNamedWhileLockedToo() throws {
     let head = BlobPath(
       VaultPath.head(try family[0].emma.id, family[0].vault.device).string)

@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import Vault
 import VaultErrors
 import VaultModel
@@ -29,6 +30,10 @@ struct LockedPull {
       session.remember { $0.seen[own] = nil }
     }
     guard !wanted.isEmpty else { return }
+    // Which objects a lazy vault leaves there only who has the keys knows.
+    guard try keeping(session.home.state.loadLazySettings()) == nil else {
+      return session.note(.leftWhileLocked(member))
+    }
     let incoming = IncomingFolder(session.home, remote: name)
     let here = try ObjectListing.loadHere(member, session: session)
     let there = try ObjectListing.load(member, session: session)

@@ -313,6 +313,14 @@ extension SyncProblem {
         + "and take out of its folders people and members what is not yours.")
   }
 
+  static func leftWhileLocked(_ member: MemberID) -> SyncProblem {
+    SyncProblem(
+      .waiting, .note, path: "members/\(member.hex)",
+      "What is new of this member was left on the remote: this machine leaves attached files there, and while the vault is "
+        + "locked nothing tells which objects those are. A sync with the keys takes the rest: kinvault unlock, then "
+        + "kinvault sync")
+  }
+
   static func tooMuchWhileLocked(_ member: MemberID) -> SyncProblem {
     SyncProblem(
       .tooMuchNew, .warning, path: "members/\(member.hex)/objects",
