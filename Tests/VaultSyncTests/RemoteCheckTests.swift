@@ -58,6 +58,21 @@ import VaultModel
     }
   }
 
+  /// Of sizes that a store makes up there is no sum.
+  @Test func aRemoteThatListsEndlessObjectsEndsNoCheck() throws {
+    let hostile = ListingStore(usb) { folder, entries in
+      entries.map { entry in
+        let isObject = entry.kind == .blob && folder.string.contains("/objects/")
+        return BlobEntry(
+          name: entry.name, kind: entry.kind, size: isObject ? .max : entry.size,
+          fingerprint: entry.fingerprint)
+      }
+    }
+    let report = try RemoteCheck(vault: family[0].vault, remote: hostile).run(readsData: false)
+    #expect(report.problems.count == objects.count)
+    #expect(report.problems.allSatisfy { $0.kind == .damagedThere })
+  }
+
   /// A sync and a check say how it is mended, and the repair mends it.
   @Test(arguments: [1, 5000])
   func aDescriptionWithSomethingBehindItIsPutThereAgain(byteCount: Int) throws {

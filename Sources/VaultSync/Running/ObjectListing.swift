@@ -8,6 +8,9 @@ enum ObjectListing {
   /// More objects than a member of a family has.
   static let limit = 20_000_000
 
+  /// What is said to be larger counts as so large, as no object is: sums of what a remote makes up are to stay numbers.
+  static let sizeLimit: UInt64 = 1 << 32
+
   /// What the remote lists; a part of it where that does not end, which is noted.
   ///
   /// - Throws: What keeps the remote from being listed at all.
@@ -19,7 +22,7 @@ enum ObjectListing {
     do {
       try session.remote.walk(under: folder, depth: 3, limit: limit) { path, entry in
         if let path, case .object(_, let name)? = VaultPath(parsing: path.string) {
-          sizes[name] = entry.size
+          sizes[name] = min(entry.size, sizeLimit)
         } else {
           session.note(.foreign(path?.string ?? entry.name))
         }

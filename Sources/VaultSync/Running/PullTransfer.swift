@@ -246,7 +246,7 @@ final class PullTransfer: ObjectTransfer {
   }
 
   private func sizeThere(_ path: VaultPath) throws(TransferFailure) -> UInt64 {
-    if let size = try size(there: path) { return size }
+    if let size = try size(there: path) { return min(size, ObjectListing.sizeLimit) }
     throw .object(.missing(path: path.string))
   }
 
