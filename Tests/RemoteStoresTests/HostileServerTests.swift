@@ -324,6 +324,28 @@ struct HostileServerTests {
     #expect(impossible == 5)
   }
 
+  /// Some servers say no sizes in listings, or 0.
+  @Test(arguments: ["", "<D:getcontentlength>0</D:getcontentlength>"])
+  func aSizeThatIsNotSaidIsThatOfWhatIsSent(_ listed: String) throws {
+    let found =
+      "<?xml version=\"1.0\"?><D:multistatus xmlns:D=\"DAV:\"><D:response><D:href>/dav/a</D:href>"
+      + "<D:propstat><D:prop><D:resourcetype/>\(listed)</D:prop>"
+      + "<D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response></D:multistatus>"
+    func size(_ sent: String) throws -> UInt64? {
+      let server = CannedServer { request, _ in
+        .bytes(request.hasPrefix("PROPFIND") ? Self.reply("207 Multi-Status", found) : sent)
+      }
+      defer { withExtendedLifetime(server) {} }
+      return try webDAV(server).size(of: "a")
+    }
+    let part = Self.reply("206 Partial Content", "x", "Content-Range: bytes 0-0/1234\r\n")
+    #expect(try size(part) == 1234)
+    #expect(try size(Self.reply("200 OK", "abc")) == 3)
+    #expect(try size(Self.reply("416 No Range", "", "Content-Range: bytes */0\r\n")) == 0)
+    #expect(try size(Self.reply("404 Not Found", "")) == nil)
+    #expect(throws: BlobStoreError.self) { try size(Self.reply("403 Forbidden", "")) }
+  }
+
   /// A blob that the server cannot tell of just now must not pass for one that is gone. Most say so once for the whole of it,
   /// others with the properties.
   @Test(arguments: [false, true])

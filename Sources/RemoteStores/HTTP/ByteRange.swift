@@ -44,6 +44,15 @@ enum ByteRange {
     }
   }
 
+  /// How many bytes the whole blob has, as the answer to such a request says; nil where it does not.
+  static func wholeSize(from reply: HTTPReply) -> UInt64? {
+    guard let header = reply.headers.first(name: "Content-Range") else {
+      // A server without ranges sends the whole.
+      return reply.status == 200 ? UInt64(reply.body.count) : nil
+    }
+    return header.split(separator: "/").last.flatMap { UInt64($0) }
+  }
+
   private static func another(_ reply: HTTPReply, _ path: BlobPath) -> BlobStoreError {
     .unexpectedReply(
       path: path.string, status: reply.status, text: "another part than was asked for")

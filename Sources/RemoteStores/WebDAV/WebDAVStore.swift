@@ -77,7 +77,18 @@ package final class WebDAVStore: BlobStore {
   package func size(of path: BlobPath) throws(BlobStoreError) -> UInt64? {
     guard let resource = try properties(of: path, depth: 0).first else { return nil }
     if resource.isFolder { throw .notABlob(path: path.string) }
-    return resource.size
+    if resource.size > 0 { return resource.size }
+    return try sentSize(of: path)
+  }
+
+  /// The size of a blob of which the server says none, or 0: what it sends has one.
+  private func sentSize(of path: BlobPath) throws(BlobStoreError) -> UInt64? {
+    let reply = try send(
+      .GET, path, headers: [(name: "Range", value: ByteRange.header(0, 1))],
+      limit: Self.wholeBlobLimit)
+    if reply.status == 404 { return nil }
+    guard reply.isSuccess || reply.status == 416 else { throw reply.failure(path) }
+    return ByteRange.wholeSize(from: reply) ?? 0
   }
 
   package func put(
