@@ -58,6 +58,25 @@ import VaultObjects
     #expect(try family[0].sync(usb) { $0.looksEverywhere = true }.problems == [])
   }
 
+  /// As on a server that says no sizes.
+  @Test func whatIsListedWithoutASizeIsNotLost() throws {
+    let server = ListingStore(usb) { _, entries in
+      entries.map {
+        BlobEntry(name: $0.name, kind: $0.kind, size: 0, fingerprint: $0.fingerprint)
+      }
+    }
+    let whole = try family[0].sync(server) { $0.looksEverywhere = true }
+    #expect(whole.problems == [])
+    #expect(whole.pushed.objectCount == 0)
+    let check = try RemoteCheck(vault: family[0].vault, remote: server).run(readsData: false)
+    #expect(check.problems.filter { $0.kind == .damagedThere } == [])
+    // What is torn to nothing is.
+    try usb.put(objects[0], [])
+    let torn = try family[0].sync(server) { $0.looksEverywhere = true }
+    #expect(torn.problems.map(\.kind) == [.missingThere])
+    #expect(torn.pushed.objectCount == 1)
+  }
+
   @Test func onceAWeekThatIsDoneUnasked() throws {
     try usb.remove(objects[0])
     family[0].clock.turn(bySeconds: 2 * 86_400)

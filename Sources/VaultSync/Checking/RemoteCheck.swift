@@ -138,13 +138,15 @@ private struct RemoteMemberCheck: Sendable {
     let coverage = Coverage(
       Dictionary(heads.map { ($0.device, $0.counter) }, uniquingKeysWith: { first, _ in first }))
     let unsynced = member.allEntries().count { coverage.holds($0) == false }
-    let there = try ObjectListing.load(member.id, session: session)
+    let listed = try ObjectListing.load(member.id, session: session)
     let needed = needed(by: heads, coverage)
     let kept = Set(
       member.neededObjects(where: { coverage.holds($0) != false }) { older in
-        member.sealedObjects.names(of: older).contains { there[$0] != nil }
+        member.sealedObjects.names(of: older).contains { listed[$0] != nil }
       }.map(\.digest))
-    let places = member.sealedObjects.places(of: needed.keys, among: there)
+    let places = member.sealedObjects.places(of: needed.keys, among: listed)
+    let there = try ObjectListing.measured(
+      listed, for: places.values, of: member.id, session: session)
     let work = needed.map { digest, object in
       let name = places[digest] ?? member.sealedObjects.name(of: digest)
       return Work(

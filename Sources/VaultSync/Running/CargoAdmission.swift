@@ -2,6 +2,7 @@ import BlobStore
 import Vault
 import VaultErrors
 import VaultModel
+import VaultObjects
 import VaultTrust
 
 /// Takes strangers' news as far as there is room for it: people first, then members, of each the smallest first.
@@ -86,6 +87,9 @@ struct CargoAdmission {
     return weight
   }
 
+  /// An object whose size is not said counts as if it were the largest chunk.
+  private static let unsaidByteCount = UInt64(ObjectStore.fileSizeLimit(of: .chunk))
+
   /// The objects that the remote lists and that are not here; of more than there is room for, the first ones.
   private func weighObjects(
     of member: MemberID, room: CargoWeight
@@ -101,7 +105,8 @@ struct CargoAdmission {
         guard let path, case .object(_, let name)? = VaultPath(parsing: path.string),
           here[name] == nil
         else { return .goOn }
-        weight.add(byteCount: entry.size)
+        // Some servers say no sizes, and then it is listed as 0.
+        weight.add(byteCount: entry.size == 0 ? Self.unsaidByteCount : entry.size)
         return weight.fits(room) ? .goOn : .stop
       }
     } catch {

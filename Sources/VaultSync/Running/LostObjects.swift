@@ -59,8 +59,10 @@ struct LostObjects {
     if count > 0 { session.note(.broughtBack(count, of: member.id)) }
   }
 
-  private func putBack(_ there: [ObjectName: UInt64]) throws(SyncError) {
+  private func putBack(_ listed: [ObjectName: UInt64]) throws(SyncError) {
     let here = try keeping(member.sealedObjects.listed())
+    let there = try ObjectListing.measured(
+      listed, for: here.map(\.name), of: member.id, session: session)
     let missing = here.filter { there[$0.name] != $0.byteCount }.map(\.name)
     // A lazy vault may need what is on the remote only.
     if missing.isEmpty, !member.sealedObjects.isLazy { return }

@@ -286,7 +286,9 @@ struct MemberPush {
     _ heads: [OpenedHead], _ packs: PackWriter
   ) throws(SyncError) -> [OpenedHead] {
     let listed = try keeping(objects.listed())
-    let there = try ObjectListing.load(member.id, session: session)
+    let there = try ObjectListing.measured(
+      ObjectListing.load(member.id, session: session), for: listed.map(\.name), of: member.id,
+      session: session)
     let missing = listed.filter { there[$0.name] != $0.byteCount }.map(\.name)
     let names = Set(listed.map(\.name))
     let transfer = PushTransfer(

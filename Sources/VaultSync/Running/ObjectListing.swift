@@ -35,6 +35,30 @@ enum ObjectListing {
     return sizes
   }
 
+  /// The same list with the sizes of these objects, also where it says none: some servers list all files with 0, and each has to
+  /// be asked for. No object is empty, so on others those are a few that were torn.
+  static func measured(
+    _ listed: [ObjectName: UInt64], for names: some Sequence<ObjectName>, of member: MemberID,
+    session: SyncSession
+  ) throws(SyncError) -> [ObjectName: UInt64] {
+    let unsaid = names.filter { listed[$0] == 0 }
+    if unsaid.isEmpty { return listed }
+    let found = Gathered<(ObjectName, UInt64)>()
+    try session.forEach(unsaid) { (name) throws(SyncError) in
+      let path = BlobPath(VaultPath.object(member, name).string)
+      do throws(BlobStoreError) {
+        if let size = try session.remote.size(of: path) {
+          found.add((name, min(size, Self.sizeLimit)))
+        }
+      } catch {
+        guard error.concernsOneFile else { throw .remote(error) }
+      }
+    }
+    var sizes = listed
+    for (name, size) in found.all { sizes[name] = size }
+    return sizes
+  }
+
   /// What is in the vault's own folder of a member, also one whose keys are not here.
   static func loadHere(
     _ member: MemberID, session: SyncSession

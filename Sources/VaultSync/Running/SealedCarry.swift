@@ -83,7 +83,8 @@ struct SealedCarry {
       return try StatementSync(session: session, exchange: exchange).push(member)
     }
     let here = try ObjectListing.loadHere(member, session: session)
-    let there = try ObjectListing.load(member, session: session)
+    let there = try ObjectListing.measured(
+      ObjectListing.load(member, session: session), for: here.keys, of: member, session: session)
     let other = here.filter { there[$0.key] != $0.value }.sorted { $0.key < $1.key }
     let keys = try keysInUse()
     try session.forEach(other) { [self] (object) throws(SyncError) in
