@@ -335,6 +335,35 @@ import VaultTrust
     try family[1].expectWhole()
   }
 
+  /// Each folder ends, and there are more of them than a machine can hold.
+  @Test func membersWithoutEnd() throws {
+    let made = (0..<20).map { _ in MemberID.random().hex }
+    let hostile = ListingStore(usb) { folder, entries in
+      if folder.string == "members" {
+        return entries
+          + made.map { BlobEntry(name: $0, kind: .folder, size: 0, fingerprint: 0) }
+      }
+      guard folder.name == "heads", made.contains(where: { folder.string.contains($0) }) else {
+        return entries
+      }
+      return (0..<1000).map { _ in
+        BlobEntry(name: DeviceID.random().hex, kind: .blob, size: 300, fingerprint: 1)
+      }
+    }
+    let session = SyncSession(
+      home: SyncHome(family[0].vault, vouching: nil), side: RemoteSide(store: hostile),
+      memory: RemoteMemory(), order: SyncOrder(options: SyncOptions(), progress: { _ in }))
+    let local = try LocalLook.ofFolder(family[0].store)
+    let look = try RemoteLooking(session: session, local: local, memberNameLimit: 5000).look()
+    // One folder on each thread is listed beyond that.
+    #expect(look.files.count < 5000 + (SyncOptions().threadCount + 1) * 1000)
+    #expect(session.report.problems.contains { $0.kind == .endlessListing })
+    for member in try [emma, liam.id] {
+      #expect(!look.givenUp.contains(member))
+      #expect(look.heads(of: member).contains(family[0].vault.device))
+    }
+  }
+
   @Test(arguments: ["people", "members"], [false, true])
   func aListThatBreaksOffCallsNothingLost(of cut: String, looksEverywhere: Bool) throws {
     let hostile = ListingStore(usb) { folder, entries throws(BlobStoreError) in

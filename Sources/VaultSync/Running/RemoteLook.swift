@@ -1,5 +1,6 @@
 import BlobStore
 import MachineState
+import Threads
 import Vault
 import VaultModel
 
@@ -51,6 +52,8 @@ extension RemoteLook {
 
   /// More names in one folder than any family has.
   static let nameLimit = 100_000
+  /// More than in the folders of all its members.
+  static let memberNameLimit = 500_000
 }
 
 /// Looks at a remote. Costs, when nothing changed, one request for `vault.json`, what listing `people` takes, one for
@@ -61,10 +64,15 @@ struct RemoteLooking {
   let local: Set<VaultPath>
   /// What is not looked into.
   let skipping: CargoSkipping
+  /// How many names members' folders may still have.
+  private let left: Guarded<Int>
 
-  init(session: SyncSession, local: LocalLook) {
+  init(
+    session: SyncSession, local: LocalLook, memberNameLimit: Int = RemoteLook.memberNameLimit
+  ) {
     self.session = session
     self.local = local.files
+    left = Guarded(memberNameLimit)
     skipping = CargoSkipping(session: session, local: local)
   }
 
@@ -217,8 +225,12 @@ struct RemoteLooking {
       known.seen[path]?.fingerprint != entry.fingerprint
         && CargoOwner(path).map { left[$0] == nil } ?? true
     }
-    try session.forEach(members.sorted()) { [self] (member) throws(SyncError) in
-      results.add((member, try listMember(member, known, hasNewsOfPeople: hasNewsOfPeople)))
+    // However many others have made up, those that are here are looked at.
+    let here = members.filter { known.localByOwner[.member($0)] != nil }
+    for group in [here, members.subtracting(here)] {
+      try session.forEach(group.sorted()) { [self] (member) throws(SyncError) in
+        results.add((member, try listMember(member, known, hasNewsOfPeople: hasNewsOfPeople)))
+      }
     }
     for (member, part) in results.all {
       look.files.merge(part.files) { first, _ in first }
@@ -268,10 +280,12 @@ struct RemoteLooking {
   }
 
   private func list(_ folder: BlobPath) throws(BlobStoreError) -> [BlobEntry] {
+    let isEndless = BlobStoreError.endlessListing(
+      folder: folder.string, limit: RemoteLook.nameLimit)
+    guard left.withLock({ $0 > 0 }) else { throw isEndless }
     let entries = try session.remote.list(folder)
-    guard entries.count <= RemoteLook.nameLimit else {
-      throw .endlessListing(folder: folder.string, limit: RemoteLook.nameLimit)
-    }
+    guard entries.count <= RemoteLook.nameLimit else { throw isEndless }
+    left.withLock { $0 -= entries.count }
     return entries
   }
 
