@@ -121,7 +121,12 @@ package final class RemoteFiles: ObjectSource {
     let since = ContinuousClock.now
     let entries = try asking(name) { () throws(BlobStoreError) in try store.list(folder) }
     let names = Set(entries.map(\.name))
-    known.withLock { $0[name, default: Known()].folders[folder] = (names, since) }
+    known.withLock { known in
+      // A mount goes on for months, and whatever a remote lists would be held as long.
+      var folders = (known[name]?.folders ?? [:]).filter { isFresh($0.value.since) }
+      folders[folder] = (names, since)
+      known[name, default: Known()].folders = folders
+    }
     return names
   }
 
