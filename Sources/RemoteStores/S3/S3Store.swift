@@ -29,7 +29,7 @@ package final class S3Store: BlobStore {
     /// Names in one answer to a listing; the server may give fewer.
     package var pageSize = 1000
     /// Of one folder, before its listing counts as endless.
-    package var folderLimit = 2_000_000
+    package var folderLimit = 200_000
 
     package init(
       endpoint: Endpoint, bucket: String, prefix: String = "", region: String,
