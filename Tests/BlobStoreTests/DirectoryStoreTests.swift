@@ -29,6 +29,18 @@ struct DirectoryStoreTests {
     }
   }
 
+  @Test func whatMayBeWrittenNowIsNotLeftOver() {
+    let (made, day) = (1_700_000_000, 86_400)
+    let path = "members/a/" + TemporaryName.make(for: "b", at: made)
+    #expect(TemporaryName.ends(path))
+    #expect(!TemporaryName.isLeftOver(path, at: made + 6 * day))
+    #expect(TemporaryName.isLeftOver(path, at: made + 8 * day))
+    #expect(!TemporaryName.isLeftOver(path, at: made - day))
+    // With the id of a process, as in names of before.
+    #expect(!TemporaryName.isLeftOver(".vault.json.tmp-17-0a1b2c3d", at: made))
+    #expect(!TemporaryName.isLeftOver("members/a/b", at: made))
+  }
+
   @Test func refusesARootThatIsMissing() {
     let missing = folder.appending("missing")
     #expect(throws: BlobStoreError.notFound(path: missing.string)) {

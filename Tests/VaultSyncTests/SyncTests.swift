@@ -264,6 +264,34 @@ import VaultModel
     try family[0].expectWhole()
   }
 
+  /// On stores where a file is put under another name first.
+  @Test func whatInterruptedSyncsLeftLongAgoIsRemoved() throws {
+    let family = try Family()
+    let usb = MemoryStore()
+    try family[0].write("Visit", "all well")
+    for _ in 0..<2 { try family[0].sync(usb) }
+    let member = try family[0].emma.id.hex
+    let person = family[0].vault.person.hex
+    let folders = ["members/\(member)/heads", "members/\(member)/objects/0a", "people/\(person)"]
+    let now = Int(family[0].clock.milliseconds() / 1000)
+    let (old, new) = (Self.left(in: folders, at: now - 8 * 86_400), Self.left(in: folders, at: now))
+    for path in old + new { try usb.put(path, [1]) }
+    try family[0].sync(usb) {
+      $0.looksEverywhere = true
+      $0.isDryRun = true
+    }
+    #expect((old + new).allSatisfy { usb.blobs[$0] != nil })
+    let report = try family[0].sync(usb) { $0.looksEverywhere = true }
+    #expect(Set(report.problems.map(\.path)) == Set(new.map(\.string)))
+    #expect(report.problems.allSatisfy { $0.kind == .foreignFile })
+    #expect(old.allSatisfy { usb.blobs[$0] == nil })
+    #expect(new.allSatisfy { usb.blobs[$0] != nil })
+  }
+
+  private static func left(in folders: [String], at seconds: Int) -> [BlobPath] {
+    folders.map { BlobPath($0).appending(TemporaryName.make(for: "file", at: seconds)) }
+  }
+
   @Test func aDescriptionThatAFirstPushLeftCutShortIsPutAgain() throws {
     let family = try Family()
     let usb = MemoryStore()

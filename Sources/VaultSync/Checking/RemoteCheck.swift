@@ -76,6 +76,7 @@ package struct RemoteCheck: Sendable {
       try check.run(into: &report)
     }
     findMissing(session, exchange, &report)
+    session.tendLeftOver(removing: repairs)
     if repairs, report.mendedCount > 0 { try session.flush() }
     report.problems = session.report.problems
     report.traffic = session.report.traffic

@@ -140,6 +140,7 @@ struct SyncPipeline {
       try session.flush()
       try session.put(.vault, VaultDescription(vault: session.home.id).encoded())
     }
+    session.tendLeftOver(removing: !session.options.isDryRun)
     if !session.report.pushed.isEmpty { try session.flush() }
   }
 

@@ -24,7 +24,7 @@ enum ObjectListing {
         if let path, case .object(_, let name)? = VaultPath(parsing: path.string) {
           sizes[name] = min(entry.size, sizeLimit)
         } else {
-          session.note(.foreign(path?.string ?? entry.name))
+          session.noteForeign(path, named: entry.name)
         }
         return .goOn
       }

@@ -312,8 +312,7 @@ struct RemoteLooking {
 
   private func add(_ path: BlobPath?, _ entry: BlobEntry, to look: inout RemoteLook) {
     guard let path, entry.kind == .blob, let known = VaultPath(parsing: path.string) else {
-      session.note(.foreign(path?.string ?? entry.name))
-      return
+      return session.noteForeign(path, named: entry.name)
     }
     if let owner = CargoOwner(known), skipping.skips(owner) {
       // A store that lists a whole tree shows it all the same.

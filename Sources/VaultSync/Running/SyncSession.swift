@@ -37,6 +37,7 @@ final class SyncSession: Sendable {
     var isToBeCompared = false
     var hasMetLoss = false
     var firstObjects: [MemberID: VaultPath] = [:]
+    var leftOver: Set<BlobPath> = []
   }
 
   let home: SyncHome
@@ -100,6 +101,38 @@ final class SyncSession: Sendable {
       let alike = state.report.problems.count { $0.kind == problem.kind }
       // A hostile store can have any number of them.
       if alike < Self.problemLimit { state.report.problems.append(problem) }
+    }
+  }
+
+  /// The remote has something that is no part of a vault, in `path`, or under a name that no path can have.
+  func noteForeign(_ path: BlobPath?, named name: String) {
+    let now = Int(clamping: home.clock.milliseconds() / 1000)
+    guard let path, TemporaryName.isLeftOver(path.string, at: now) else {
+      return note(.foreign(path?.string ?? name))
+    }
+    state.withLock { state in
+      if state.leftOver.count < Self.leftOverLimit { state.leftOver.insert(path) }
+    }
+  }
+
+  /// So much is removed in one sync.
+  private static let leftOverLimit = 100
+
+  /// Removes from the remote what interrupted syncs of any device left there long ago; or tells of it as of anything else that
+  /// is no part of a vault.
+  func tendLeftOver(removing removes: Bool) {
+    let paths = state.withLock { state in
+      defer { state.leftOver = [] }
+      return state.leftOver
+    }
+    for path in paths.sorted(by: { $0.string < $1.string }) {
+      do {
+        if removes { try remote.remove(path) } else { note(.foreign(path.string)) }
+      } catch {
+        note(.foreign(path.string))
+        // The rest is for the next sync.
+        guard error.concernsOneFile else { return }
+      }
     }
   }
 
