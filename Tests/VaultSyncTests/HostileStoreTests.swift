@@ -335,6 +335,19 @@ import VaultTrust
     try family[1].expectWhole()
   }
 
+  /// Under the name of a device that is known, so that each is read.
+  @Test func logsThatDoNotHoldWithoutEnd() throws {
+    let device = family[0].vault.device
+    for number in 1...1500 {
+      let path = VaultPath.auditSegment(device, first: UInt64(number))
+      try usb.put(BlobPath(path.string), [1, 2, 3])
+    }
+    let report = try family[1].sync(usb) { $0.looksEverywhere = true }
+    #expect(report.problems.contains { $0.kind == .tooMuchNew && $0.path == "audit" })
+    #expect(report.traffic.readCount < 1100)
+    try family[1].expectWhole()
+  }
+
   /// Each folder ends, and there are more of them than a machine can hold.
   @Test func membersWithoutEnd() throws {
     let made = (0..<20).map { _ in MemberID.random().hex }

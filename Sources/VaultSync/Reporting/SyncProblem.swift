@@ -313,6 +313,13 @@ extension SyncProblem {
         + "and take out of its folders people and members what is not yours.")
   }
 
+  static func brokenLogs(_ count: Int) -> SyncProblem {
+    SyncProblem(
+      .tooMuchNew, .warning, path: "audit",
+      "\(count) files of logs on the remote do not hold. The rest of the logs was left there; everything else goes on. Look who "
+        + "can write to the remote, and take out of its folder audit what is not yours.")
+  }
+
   static func leftWhileLocked(_ member: MemberID) -> SyncProblem {
     SyncProblem(
       .waiting, .note, path: "members/\(member.hex)",

@@ -113,6 +113,7 @@ struct AuditSync {
     _ paths: Set<VaultPath>, _ vault: Vault, _ replaced: inout ReplacedSegments
   ) throws(SyncError) {
     var taken: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
+    var brokenCount = 0
     for path in paths.sorted(by: { $0.string < $1.string }) {
       // The own log has its end here, unless a copy of this machine has gone on with it; a segment of it that is not here
       // any more stays where it is.
@@ -122,7 +123,12 @@ struct AuditSync {
         continue
       }
       guard try isCarried(path) else { continue }
-      guard let file = try exchange.fetched(path) else { continue }
+      guard let file = try exchange.fetched(path) else {
+        brokenCount += 1
+        if brokenCount < Self.brokenLimit { continue }
+        session.note(.brokenLogs(brokenCount))
+        break
+      }
       let claiming = replaced.claimed[path] ?? []
       let new = try keeping(vault.segment(inPlaceOf: path, file.bytes, among: claiming))
       replaced.there[path] = new
@@ -134,6 +140,9 @@ struct AuditSync {
     let files = taken
     try keeping(vault.place(files))
   }
+
+  /// So many segments that do not hold are read. Each may have a megabyte, and anybody can put any number there.
+  private static let brokenLimit = 1000
 
   /// Whether the log is of somebody whose files are carried: a stranger's is left, and of whom nothing is here nothing is
   /// said.
