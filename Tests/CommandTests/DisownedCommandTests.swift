@@ -43,14 +43,13 @@ import VaultModel
 
   /// What the program writes on the tablet while its clock says that it is five days earlier.
   private func writeFiveDaysAgo(_ title: String) throws {
-    let (folder, states) = (
-      FilePath(tablet.vault), tablet.program.folder.appending("tablet state/kinvault")
-    )
+    let copy = try VaultCopy.find(
+      in: FilePath(tablet.vault),
+      stateRoot: tablet.program.folder.appending("tablet state/kinvault"),
+      clock: WallClock { WallClock.system.milliseconds() - 5 * 86_400_000 })
     let key = try Vault.unlock(
-      folder: folder, stateRoot: states,
-      password: SecretBytes(copying: Array("correct horse battery".utf8)))
-    let clock = WallClock { WallClock.system.milliseconds() - 5 * 86_400_000 }
-    let vault = try Vault.open(folder: folder, stateRoot: states, key: key, clock: clock)
+      copy, password: SecretBytes(copying: Array("correct horse battery".utf8)))
+    let vault = try Vault.open(copy, key: key)
     let emma = try #require(vault.members.first)
     let record = RecordEdit(
       record: .random(), isNew: true,

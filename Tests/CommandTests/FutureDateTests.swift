@@ -21,12 +21,12 @@ import VaultModel
 
   /// Writes the record's note anew, as the program does on a machine whose clock says ten years more.
   private func editInTenYears() throws {
-    let (folder, states) = (FilePath(program.vault), program.folder.appending("state/kinvault"))
+    let copy = try VaultCopy.find(
+      in: FilePath(program.vault), stateRoot: program.folder.appending("state/kinvault"),
+      clock: WallClock { WallClock.system.milliseconds() + 3652 * 86_400_000 })
     let key = try Vault.unlock(
-      folder: folder, stateRoot: states,
-      password: SecretBytes(copying: Array("correct horse battery".utf8)))
-    let clock = WallClock { WallClock.system.milliseconds() + 3652 * 86_400_000 }
-    let vault = try Vault.open(folder: folder, stateRoot: states, key: key, clock: clock)
+      copy, password: SecretBytes(copying: Array("correct horse battery".utf8)))
+    let vault = try Vault.open(copy, key: key)
     let emma = try #require(vault.members.first)
     let visit = try #require(emma.allEntries().first { $0.title.string.contains("Visit") })
     let title = try #require(FileName("2025-01-20 Visit again"))

@@ -35,13 +35,14 @@ import VaultCrypto
     let time = WallClock.system.milliseconds() - Self.phoneAge
     let words = String(decoding: try desk.program.read(desk.program.wordsFile), as: UTF8.self)
     _ = try Vault.recover(
-      folder: FilePath(phone.vault), stateRoot: FilePath(phone.state).appending("kinvault"),
+      .find(
+        in: FilePath(phone.vault), stateRoot: FilePath(phone.state).appending("kinvault"),
+        clock: WallClock { time }),
       words: RecoveryWords(parsing: words),
       device: NewDevice(
         personName: "", deviceName: "phone", deviceKind: "Linux", passwordCost: .floor,
         recoveryCost: .floor),
-      password: SecretBytes(copying: Array("correct horse battery".utf8)),
-      clock: WallClock { time })
+      password: SecretBytes(copying: Array("correct horse battery".utf8)))
     try phone.run("remote", "add", "usb", usb, expecting: 0)
     try phone.run("sync", expecting: 0)
     return try Self.minute(time)

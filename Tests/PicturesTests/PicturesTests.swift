@@ -18,7 +18,7 @@ import VaultModel
   init() throws {
     folder = try TemporaryFolder()
     created = try Vault.create(
-      in: folder.appending("vault"), stateRoot: folder.appending("state"),
+      .make(in: folder.appending("vault"), stateRoot: folder.appending("state")),
       device: NewDevice(
         personName: "Adult A", deviceName: "desk", deviceKind: "desktop", passwordCost: .floor,
         recoveryCost: .floor), password: SecretBytes(copying: Array("correct horse".utf8)))
@@ -29,7 +29,7 @@ import VaultModel
 
   private func open() throws -> Vault {
     try Vault.open(
-      folder: folder.appending("vault"), stateRoot: folder.appending("state"),
+      .find(in: folder.appending("vault"), stateRoot: folder.appending("state")),
       key: created.unlockKey)
   }
 

@@ -26,10 +26,9 @@ import struct SystemPackage.FilePath
       self.disk = disk
       self.folder = disk.appending(folder)
       stateRoot = disk.appending(state)
-      key = try Vault.unlock(
-        folder: self.folder, stateRoot: stateRoot,
-        password: SecretBytes(copying: MountedVault.password))
-      vault = try Vault.open(folder: self.folder, stateRoot: stateRoot, key: key)
+      let copy = try VaultCopy.find(in: self.folder, stateRoot: stateRoot)
+      key = try Vault.unlock(copy, password: SecretBytes(copying: MountedVault.password))
+      vault = try Vault.open(copy, key: key)
       tree = FileTree(vault: vault, options: Self.options)
     }
 
@@ -37,7 +36,8 @@ import struct SystemPackage.FilePath
 
     private func open(readOnly: Bool = false) throws -> Vault {
       try Vault.open(
-        folder: folder, stateRoot: stateRoot, key: key, options: OpenOptions(readOnly: readOnly))
+        .find(in: folder, stateRoot: stateRoot), key: key,
+        options: OpenOptions(readOnly: readOnly))
     }
 
     /// Ends the mount, changes the disk under it, and begins another one.

@@ -39,7 +39,7 @@ final class MountedVault {
         personName: "Adult A", deviceName: "laptop", deviceKind: "laptop", passwordCost: .floor,
         recoveryCost: .floor)
       created = try Vault.create(
-        in: folder, stateRoot: stateRoot, device: device,
+        .make(in: folder, stateRoot: stateRoot), device: device,
         password: SecretBytes(copying: password))
       atexit { removeTemplate() }
     }
@@ -75,8 +75,8 @@ final class MountedVault {
     try #require(copy.status == 0, "\(copy.errors)")
     (folder, stateRoot) = Self.parts(of: root)
     let vault = try Vault.open(
-      folder: folder, stateRoot: stateRoot, key: created.unlockKey, options: OpenOptions(log: log),
-      clock: clock)
+      .find(in: folder, stateRoot: stateRoot, clock: clock), key: created.unlockKey,
+      options: OpenOptions(log: log))
     var options = FileTreeOptions(uid: 1000, gid: 1000)
     change(&options)
     self.options = options
@@ -95,8 +95,8 @@ final class MountedVault {
   /// Opens the vault once more, as another process of this device does.
   func openAgain(readOnly: Bool = false, in copy: FilePath? = nil) throws -> Vault {
     try Vault.open(
-      folder: copy ?? folder, stateRoot: stateRoot, key: created.unlockKey,
-      options: OpenOptions(readOnly: readOnly), clock: clock)
+      .find(in: copy ?? folder, stateRoot: stateRoot, clock: clock), key: created.unlockKey,
+      options: OpenOptions(readOnly: readOnly))
   }
 
   /// Opens the vault as another device of the same person, which shares the folder unless it has a copy.
@@ -124,7 +124,7 @@ final class MountedVault {
 
     /// Opens the vault there, as each of its processes does.
     func open() throws -> Vault {
-      try Vault.open(folder: folder, stateRoot: stateRoot, key: key, clock: clock)
+      try Vault.open(.find(in: folder, stateRoot: stateRoot, clock: clock), key: key)
     }
   }
 
@@ -136,7 +136,7 @@ final class MountedVault {
       personName: "Adult A", deviceName: "desk", deviceKind: "desktop", passwordCost: .floor,
       recoveryCost: .floor)
     let key = try Vault.recover(
-      folder: folder, stateRoot: otherState, words: created.words, device: device,
+      .find(in: folder, stateRoot: otherState), words: created.words, device: device,
       password: SecretBytes(copying: Self.password))
     return OtherDevice(folder: folder, stateRoot: otherState, key: key)
   }
@@ -152,11 +152,11 @@ final class MountedVault {
     let device = NewDevice(
       personName: "Adult B", deviceName: "tablet", deviceKind: "tablet", passwordCost: .floor,
       recoveryCost: .floor)
+    let copy = try VaultCopy.find(in: folder, stateRoot: otherState)
     _ = try Vault.join(
-      vault.invite(), folder: folder, stateRoot: otherState, device: device,
+      vault.invite(), in: copy, device: device,
       password: SecretBytes(copying: Self.password), words: .random())
-    let key = try Vault.unlock(
-      folder: folder, stateRoot: otherState, password: SecretBytes(copying: Self.password))
+    let key = try Vault.unlock(copy, password: SecretBytes(copying: Self.password))
     return OtherDevice(folder: folder, stateRoot: otherState, key: key, clock: clock)
   }
 

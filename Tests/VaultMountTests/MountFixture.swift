@@ -34,10 +34,10 @@ final class MountFixture {
     let device = NewDevice(
       personName: "Adult A", deviceName: "test", deviceKind: "laptop", passwordCost: .floor,
       recoveryCost: .floor)
+    let copy = try VaultCopy.make(in: folder, stateRoot: stateRoot)
     created = try Vault.create(
-      in: folder, stateRoot: stateRoot, device: device,
-      password: SecretBytes(copying: Array("for this test only".utf8)))
-    vault = try Vault.open(folder: folder, stateRoot: stateRoot, key: created.unlockKey)
+      copy, device: device, password: SecretBytes(copying: Array("for this test only".utf8)))
+    vault = try Vault.open(copy, key: created.unlockKey)
     _ = try vault.addMember(named: FileTree.name(Array("Emma".utf8)))
     stateFolder = stateRoot.appending(vault.id.hex)
     mountpoint = temporary.path.appending("mnt")
@@ -52,9 +52,13 @@ final class MountFixture {
       tree: tree, at: mountpoint, vault: folder, stateFolder: stateFolder, options: options)
   }
 
+  private func openElsewhere() throws -> Vault {
+    try Vault.open(.find(in: folder, stateRoot: stateRoot), key: created.unlockKey)
+  }
+
   /// Has another process write to a file of the member that is committed, and commit that.
   func writeElsewhere(_ bytes: [UInt8], at offset: UInt64, to name: String) throws {
-    let vault = try Vault.open(folder: folder, stateRoot: stateRoot, key: created.unlockKey)
+    let vault = try openElsewhere()
     let tree = FileTree(vault: vault, options: FileTreeOptions(uid: getuid(), gid: getgid()))
     let emma = try tree.lookup(FileTree.root, FileTree.name(Array("Emma".utf8)))
     let file = try tree.lookup(emma.inode, FileTree.name(Array(name.utf8)))
@@ -68,7 +72,7 @@ final class MountFixture {
 
   /// What another process reads of a file of the member.
   func readElsewhere(_ name: String) throws -> [UInt8] {
-    let vault = try Vault.open(folder: folder, stateRoot: stateRoot, key: created.unlockKey)
+    let vault = try openElsewhere()
     let tree = FileTree(vault: vault, options: FileTreeOptions(uid: getuid(), gid: getgid()))
     let emma = try tree.lookup(FileTree.root, FileTree.name(Array("Emma".utf8)))
     let file = try tree.lookup(emma.inode, FileTree.name(Array(name.utf8)))

@@ -89,17 +89,19 @@ struct FrozenVault {
   /// Opens it as the device that made it.
   func open(_ options: OpenOptions = OpenOptions()) throws -> Vault {
     let password = SecretBytes(copying: Array(try secret("password").utf8))
-    let key = try Vault.unlock(folder: folder, stateRoot: stateRoot, password: password)
-    return try Vault.open(folder: folder, stateRoot: stateRoot, key: key, options: options)
+    let copy = try VaultCopy.find(in: folder, stateRoot: stateRoot)
+    let key = try Vault.unlock(copy, password: password)
+    return try Vault.open(copy, key: key, options: options)
   }
 
   /// Opens it as a new device of whoever knows the words.
   func openWithWords(_ file: String = "words") throws -> Vault {
-    let other = temporary.appending("state for \(file)")
+    let copy = try VaultCopy.find(
+      in: folder, stateRoot: temporary.appending("state for \(file)"))
     let words = try RecoveryWords(parsing: try secret(file))
     let key = try Vault.recover(
-      folder: folder, stateRoot: other, words: words, device: MemoryVault.newDevice,
+      copy, words: words, device: MemoryVault.newDevice,
       password: SecretBytes(copying: Array("another one".utf8)))
-    return try Vault.open(folder: folder, stateRoot: other, key: key)
+    return try Vault.open(copy, key: key)
   }
 }

@@ -5,8 +5,6 @@ import VaultErrors
 import VaultModel
 import VaultTrust
 
-import struct SystemPackage.FilePath
-
 /// This machine, which has asked to become a device of a person and waits to be approved.
 package struct PendingDevice: ~Copyable {
   private let copy: VaultCopy
@@ -28,19 +26,9 @@ package struct PendingDevice: ~Copyable {
 
   /// Makes device keys and a slot for them here, and writes the request into the folder, which holds the vault's people.
   ///
-  /// - Throws: `notAVault`; `wrongWords` when they are for nobody of this vault; `alreadyExists` when this machine has a
-  ///   device of the vault; `crypto`, `noSpace`, `io`.
+  /// - Throws: `wrongWords` when they are for nobody of this vault; `alreadyExists` when this machine has a device of the
+  ///   vault; `crypto`, `noSpace`, `io`.
   package static func begin(
-    folder: FilePath, stateRoot: FilePath, words: borrowing ApprovalWords, device new: NewDevice,
-    password: borrowing SecretBytes, clock: WallClock = .system
-  ) throws(VaultError) -> PendingDevice {
-    try begin(
-      VaultCopy.find(in: folder, stateRoot: stateRoot, clock: clock), words: words, device: new,
-      password: password)
-  }
-
-  /// The same on any store.
-  static func begin(
     _ copy: VaultCopy, words: borrowing ApprovalWords, device new: NewDevice,
     password: borrowing SecretBytes
   ) throws(VaultError) -> PendingDevice {

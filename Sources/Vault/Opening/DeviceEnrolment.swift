@@ -37,7 +37,7 @@ struct DeviceEnrolment {
       signingSeed: signingSeed, agreementPrivateKey: agreementPrivate, device: device.id)
     var slot = UnlockSlots.NewSlot(name: UnlockSlots.passwordName)
     try slot.add(password: password, cost: new.passwordCost)
-    try UnlockSlots(vault: copy.id, state: copy.state).begin(
+    try UnlockSlots(of: copy).begin(
       as: DeviceFile(vault: copy.id, person: person, device: device.id, deviceKeys: sealed),
       with: slot, for: unlockKey, time: copy.clock.milliseconds())
     return Prepared(device: device, unlockKey: unlockKey)

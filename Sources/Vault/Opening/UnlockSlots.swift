@@ -4,8 +4,6 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 
-import struct SystemPackage.FilePath
-
 /// The ways in which this machine unlocks one vault: any one of its slots does. Docs/Format.md, section 14, "Slots".
 ///
 /// What a slot asks for besides a password (a token, a keyring) is somebody else's to fetch: a slot is opened, and made,
@@ -18,15 +16,7 @@ package struct UnlockSlots: Sendable {
   private let state: StateFolder
   private let binding: Binding
 
-  /// Those of the vault in a folder.
-  ///
-  /// - Throws: `notAVault`, `unsupported`.
-  package static func find(
-    folder: FilePath, stateRoot: FilePath
-  ) throws(VaultError) -> UnlockSlots {
-    let id = try Vault.describe(folder: folder).vault
-    return UnlockSlots(vault: id, state: try StateFolder(root: stateRoot, vault: id))
-  }
+  package init(of copy: VaultCopy) { self.init(vault: copy.id, state: copy.state) }
 
   init(vault: VaultID, state: StateFolder) {
     self.vault = vault
@@ -251,27 +241,16 @@ extension UnlockSlots {
 extension Vault {
   /// The key that the password opens on this machine.
   ///
-  /// - Throws: As `UnlockSlots.open(password:)`, and `notAVault`.
+  /// - Throws: As `UnlockSlots.open(password:)`.
   package static func unlock(
-    folder: FilePath, stateRoot: FilePath, password: borrowing SecretBytes
+    _ copy: VaultCopy, password: borrowing SecretBytes
   ) throws(VaultError) -> DeviceUnlockKey {
-    try UnlockSlots.find(folder: folder, stateRoot: stateRoot).open(password: password).takeKey()
+    try UnlockSlots(of: copy).open(password: password).takeKey()
   }
 
   static func unlock(
     id: VaultID, state: StateFolder, password: borrowing SecretBytes
   ) throws(VaultError) -> DeviceUnlockKey {
     try UnlockSlots(vault: id, state: state).open(password: password).takeKey()
-  }
-
-  /// Whose vault this machine unlocks, without unlocking it.
-  ///
-  /// - Throws: `noDeviceHere`, `damagedSlot`, `notAVault`.
-  package static func deviceOwner(
-    folder: FilePath, stateRoot: FilePath
-  ) throws(VaultError) -> (person: PersonID, device: DeviceID) {
-    let id = try describe(folder: folder).vault
-    let file = try StateFolder(root: stateRoot, vault: id).loadDevice(vault: id)
-    return (file.person, file.device)
   }
 }

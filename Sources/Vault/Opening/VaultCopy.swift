@@ -8,19 +8,20 @@ import struct SystemPackage.FilePath
 
 /// A copy of a vault, and what this machine keeps of it: all that there is before somebody opens it, and all that goes on
 /// being there.
-struct VaultCopy: Sendable {
-  let id: VaultID
-  let store: any LocalStore
+package struct VaultCopy: Sendable {
+  /// As its `vault.json` says.
+  package let id: VaultID
+  package let store: any LocalStore
   /// Nil for a vault that lies in no folder (tests).
   let folder: FilePath?
-  let state: StateFolder
-  let clock: WallClock
+  package let state: StateFolder
+  package let clock: WallClock
   let binding: Binding
   let files: SignedFiles
 
-  init(
+  package init(
     id: VaultID, store: any LocalStore, folder: FilePath? = nil, state: StateFolder,
-    clock: WallClock
+    clock: WallClock = .system
   ) {
     (self.id, self.store, self.folder, self.state, self.clock) = (id, store, folder, state, clock)
     binding = Binding(vault: id)
@@ -29,15 +30,52 @@ struct VaultCopy: Sendable {
 
   /// The one that lies in a folder.
   ///
+  /// - Parameter stateRoot: Below which this machine keeps its state of every vault.
   /// - Throws: `notAVault`, `unsupported`.
-  static func find(
-    in folder: FilePath, stateRoot: FilePath, clock: WallClock
+  package static func find(
+    in folder: FilePath, stateRoot: FilePath, clock: WallClock = .system
   ) throws(VaultError) -> VaultCopy {
     let store: DirectoryStore
     do { store = try DirectoryStore(opening: folder) } catch {
       throw .notAVault(folder: folder.string)
     }
     let id = try Vault.describe(store: store, folder: folder.string).vault
+    return VaultCopy(
+      id: id, store: store, folder: folder, state: try StateFolder(root: stateRoot, vault: id),
+      clock: clock)
+  }
+
+  /// What becomes a new vault, in an empty or missing folder.
+  ///
+  /// - Throws: `folderNotEmpty`, `permission`, `readOnly`, `noSpace`, `io`.
+  package static func make(
+    in folder: FilePath, stateRoot: FilePath, clock: WallClock = .system
+  ) throws(VaultError) -> VaultCopy {
+    let store = try storing(DirectoryStore(making: folder))
+    guard try storing(store.list(.root)).isEmpty else {
+      throw .folderNotEmpty(folder: folder.string)
+    }
+    let id = VaultID.random()
+    return VaultCopy(
+      id: id, store: store, folder: folder, state: try StateFolder(root: stateRoot, vault: id),
+      clock: clock)
+  }
+
+  /// The one that lies in a folder, or what becomes one in an empty or missing folder.
+  ///
+  /// - Throws: `otherVault`, `folderNotEmpty`, `unsupported`, `permission`, `readOnly`, `noSpace`, `io`.
+  package static func findOrMake(
+    _ id: VaultID, in folder: FilePath, stateRoot: FilePath, clock: WallClock = .system
+  ) throws(VaultError) -> VaultCopy {
+    let store = try storing(DirectoryStore(making: folder))
+    let names = try storing(store.list(.root)).map(\.name)
+    if names.contains(VaultPath.vault.string) {
+      guard try Vault.describe(store: store, folder: folder.string).vault == id else {
+        throw .otherVault(folder: folder.string)
+      }
+    } else if !names.isEmpty {
+      throw .folderNotEmpty(folder: folder.string)
+    }
     return VaultCopy(
       id: id, store: store, folder: folder, state: try StateFolder(root: stateRoot, vault: id),
       clock: clock)

@@ -1,10 +1,7 @@
 import BlobStore
-import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
-
-import struct SystemPackage.FilePath
 
 /// What making a vault gives: its id, the words, and the key that unlocks this machine's device.
 package final class CreatedVault: Sendable {
@@ -43,29 +40,13 @@ package struct NewDevice {
 }
 
 extension Vault {
-  /// Makes a vault in an empty or missing folder, with its first person and device.
+  /// Makes a vault where there is nothing yet, with its first person and device.
   ///
   /// `vault.json` is written last: a crash before that leaves no vault.
   ///
   /// - Parameter words: Seen by the person before, so that there is never a vault without words on paper.
-  /// - Throws: `folderNotEmpty`, `permission`, `readOnly`, `noSpace`, `io`.
+  /// - Throws: `permission`, `readOnly`, `noSpace`, `io`.
   package static func create(
-    in folder: FilePath, stateRoot: FilePath, device: NewDevice, password: borrowing SecretBytes,
-    words: consuming RecoveryWords = .random(), clock: WallClock = .system
-  ) throws(VaultError) -> CreatedVault {
-    let store = try storing(DirectoryStore(making: folder))
-    guard try storing(store.list(.root)).isEmpty else {
-      throw .folderNotEmpty(folder: folder.string)
-    }
-    let id = VaultID.random()
-    let copy = VaultCopy(
-      id: id, store: store, folder: folder, state: try StateFolder(root: stateRoot, vault: id),
-      clock: clock)
-    return try create(copy, device: device, password: password, words: words)
-  }
-
-  /// `create` on any store.
-  static func create(
     _ copy: VaultCopy, device new: NewDevice, password: borrowing SecretBytes,
     words: consuming RecoveryWords = .random()
   ) throws(VaultError) -> CreatedVault {

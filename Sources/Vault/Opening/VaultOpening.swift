@@ -7,8 +7,6 @@ import VaultErrors
 import VaultModel
 import VaultObjects
 
-import struct SystemPackage.FilePath
-
 /// How a vault is opened.
 package struct OpenOptions: Sendable {
   /// Nothing in the vault folder is written, not even the audit log.
@@ -27,24 +25,15 @@ package struct OpenOptions: Sendable {
 }
 
 extension Vault {
-  /// Opens the vault in `folder` with this machine's device.
+  /// Opens a copy of the vault with this machine's device.
   ///
   /// Damage to one member or person hides only those and is listed in `problems`.
   ///
-  /// - Throws: `notAVault`, `unsupported`, `noDeviceHere`, `damagedSlot`; `rolledBack` when the folder
+  /// - Throws: `noDeviceHere`, `damagedSlot`; `rolledBack` when the folder
   ///   is older than this machine has seen it, unless the options accept it; `damaged` or `missing`
   ///   when this person's own closings or certificates are.
   package static func open(
-    folder: FilePath, stateRoot: FilePath, key: borrowing DeviceUnlockKey,
-    options: OpenOptions = OpenOptions(), clock: WallClock = .system
-  ) throws(VaultError) -> Vault {
-    try open(
-      VaultCopy.find(in: folder, stateRoot: stateRoot, clock: clock), key: key, options: options)
-  }
-
-  /// `open` on any store.
-  static func open(
-    _ copy: VaultCopy, key: borrowing DeviceUnlockKey, options: OpenOptions
+    _ copy: VaultCopy, key: borrowing DeviceUnlockKey, options: OpenOptions = OpenOptions()
   ) throws(VaultError) -> Vault {
     let (context, marks, problems, isCrowded) = try openContext(copy, key: key, options: options)
     let keys = context.keys

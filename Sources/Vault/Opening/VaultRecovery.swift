@@ -5,8 +5,6 @@ import VaultErrors
 import VaultModel
 import VaultTrust
 
-import struct SystemPackage.FilePath
-
 extension Vault {
   /// Makes this machine a new device of the person whose words these are, with a new password.
   ///
@@ -16,16 +14,6 @@ extension Vault {
   /// - Throws: `wrongWords` when they are nobody's in this vault, or do not open the recovery slot; `replacedWords` when
   ///   they were someone's.
   package static func recover(
-    folder: FilePath, stateRoot: FilePath, words: borrowing RecoveryWords, device new: NewDevice,
-    password: borrowing SecretBytes, clock: WallClock = .system
-  ) throws(VaultError) -> DeviceUnlockKey {
-    try recover(
-      VaultCopy.find(in: folder, stateRoot: stateRoot, clock: clock), words: words, device: new,
-      password: password)
-  }
-
-  /// `recover` on any store.
-  static func recover(
     _ copy: VaultCopy, words: borrowing RecoveryWords, device new: NewDevice,
     password: borrowing SecretBytes
   ) throws(VaultError) -> DeviceUnlockKey {

@@ -4,39 +4,17 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 
-import struct SystemPackage.FilePath
-
 extension Vault {
   /// Makes the one who was invited a person of the vault, with words and keys of their own, and this machine their first
   /// device.
   ///
-  /// The folder is a copy of the vault, or empty: then it becomes one that has nothing but the new person, to be synced.
-  /// Durable when it returns.
+  /// Where nothing is yet, the copy becomes one that has nothing but the new person, to be synced. Durable when it returns.
   ///
-  /// - Parameter words: Seen by the person before.
-  /// - Throws: `otherVault`, `folderNotEmpty`; `alreadyExists` when this machine has a device in the vault; `permission`,
-  ///   `readOnly`, `noSpace`, `io`.
+  /// - Parameters:
+  ///   - copy: Of the vault that the invitation is for.
+  ///   - words: Seen by the person before.
+  /// - Throws: `alreadyExists` when this machine has a device in the vault; `permission`, `readOnly`, `noSpace`, `io`.
   package static func join(
-    _ invitation: Invitation, folder: FilePath, stateRoot: FilePath, device: NewDevice,
-    password: borrowing SecretBytes, words: consuming RecoveryWords, clock: WallClock = .system
-  ) throws(VaultError) -> CreatedVault {
-    let store = try storing(DirectoryStore(making: folder))
-    let names = try storing(store.list(.root)).map(\.name)
-    if names.contains(VaultPath.vault.string) {
-      guard try describe(store: store, folder: folder.string).vault == invitation.vault else {
-        throw .otherVault(folder: folder.string)
-      }
-    } else if !names.isEmpty {
-      throw .folderNotEmpty(folder: folder.string)
-    }
-    let copy = VaultCopy(
-      id: invitation.vault, store: store, folder: folder,
-      state: try StateFolder(root: stateRoot, vault: invitation.vault), clock: clock)
-    return try join(invitation, in: copy, device: device, password: password, words: words)
-  }
-
-  /// `join` on any store.
-  static func join(
     _ invitation: Invitation, in copy: VaultCopy, device: NewDevice,
     password: borrowing SecretBytes, words: consuming RecoveryWords
   ) throws(VaultError) -> CreatedVault {

@@ -5,8 +5,6 @@ import VaultErrors
 import VaultModel
 import VaultObjects
 
-import struct SystemPackage.FilePath
-
 /// A vault that was opened as far as its heads: with the keys, and without the lists of records, so that it costs the
 /// same however many there are. For a sync that only carries on what was committed here.
 ///
@@ -19,14 +17,6 @@ package struct VaultHeads: Sendable {
   /// - Returns: Nil when something was found that only a whole opening can tell or mend.
   /// - Throws: As `Vault.open`.
   package static func open(
-    folder: FilePath, stateRoot: FilePath, key: borrowing DeviceUnlockKey,
-    clock: WallClock = .system
-  ) throws(VaultError) -> VaultHeads? {
-    try open(VaultCopy.find(in: folder, stateRoot: stateRoot, clock: clock), key: key)
-  }
-
-  /// `open` on any store.
-  static func open(
     _ copy: VaultCopy, key: borrowing DeviceUnlockKey
   ) throws(VaultError) -> VaultHeads? {
     let (context, marks, problems, _) = try Vault.openContext(

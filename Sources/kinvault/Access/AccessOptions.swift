@@ -265,7 +265,7 @@ extension AccessOptions {
     let id = try Vault.describe(folder: folder).vault
     if passwordFile == nil, let key = try SessionKeys.load(vault: id),
       // What opens nothing here is as good as none.
-      try UnlockSlots.find(folder: folder, stateRoot: Environment.stateRoot).opensDevice(key)
+      try UnlockSlots(of: .here(in: folder)).opensDevice(key)
     {
       return UnlockedKey(key)
     }

@@ -3,6 +3,7 @@ import MachineState
 import Processes
 import SystemPackage
 import Vault
+import VaultErrors
 
 /// What Kinvault takes from the environment.
 enum Environment {
@@ -42,5 +43,14 @@ enum Environment {
       String.init)
     if let first, !first.isEmpty { return first }
     return String(cString: entry.pointee.pw_name)
+  }
+}
+
+extension VaultCopy {
+  /// The one that lies in a folder, with what this machine keeps of it.
+  ///
+  /// - Throws: `notAVault`, `unsupported`.
+  static func here(in folder: FilePath) throws(VaultError) -> VaultCopy {
+    try find(in: folder, stateRoot: Environment.stateRoot)
   }
 }

@@ -22,16 +22,15 @@ extension Vault {
     _ folder: FilePath, key: borrowing DeviceUnlockKey, use: VaultUse, acceptsRollback: Bool,
     log: BackgroundLog = .silent
   ) throws(VaultError) -> Vault {
+    let copy = try VaultCopy.here(in: folder)
     var options = OpenOptions(readOnly: false, acceptRollback: acceptsRollback, log: log)
     do {
-      return try Vault.open(
-        folder: folder, stateRoot: Environment.stateRoot, key: key, options: options)
+      return try Vault.open(copy, key: key, options: options)
     } catch {
       switch (use, error) {
       case (.reading, .readOnly), (.reading, .permission), (.reading, .noSpace):
         options.readOnly = true
-        return try Vault.open(
-          folder: folder, stateRoot: Environment.stateRoot, key: key, options: options)
+        return try Vault.open(copy, key: key, options: options)
       default: throw error
       }
     }

@@ -16,8 +16,7 @@ enum MemberCompletion {
       let id = try? Vault.describe(folder: folder).vault,
       let key = try? SessionKeys.load(vault: id),
       let vault = try? Vault.open(
-        folder: folder, stateRoot: Environment.stateRoot, key: key,
-        options: OpenOptions(readOnly: true))
+        .here(in: folder), key: key, options: OpenOptions(readOnly: true))
     else { return [] }
     return vault.members.map { Terminal.visible($0.name.string) }
   }

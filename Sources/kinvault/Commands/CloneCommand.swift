@@ -129,8 +129,7 @@ struct CloneCommand: ParsableCommand {
     let password = try deviceOptions.newPassword()
     Terminal.note("Opening with the words; this takes a moment.")
     return try Vault.recover(
-      folder: folder, stateRoot: Environment.stateRoot, words: words,
-      device: deviceOptions.machine(), password: password)
+      .here(in: folder), words: words, device: deviceOptions.machine(), password: password)
   }
 
   private func addIfNew(
@@ -152,8 +151,7 @@ struct CloneCommand: ParsableCommand {
   ) throws {
     // What this machine remembers of the vault may be newer than a folder that begins empty.
     let vault = try Vault.open(
-      folder: folder, stateRoot: Environment.stateRoot, key: key,
-      options: OpenOptions(acceptRollback: true))
+      .here(in: folder), key: key, options: OpenOptions(acceptRollback: true))
     vault.audit.note(.recovery)
     let outcome = SyncOutcome.syncing(
       remote, vault, SyncOutcome.Order(showsProgress: true), others: [])

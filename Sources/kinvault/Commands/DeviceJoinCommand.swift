@@ -36,8 +36,7 @@ struct DeviceJoinCommand: ParsableCommand {
     } fetch: {
     }
     let vault = try Vault.open(
-      folder: folder, stateRoot: Environment.stateRoot, key: key,
-      options: OpenOptions(acceptRollback: true))
+      .here(in: folder), key: key, options: OpenOptions(acceptRollback: true))
     vault.audit.note(.recovery, detail: "device join")
     let id = vault.id
     try vault.close()
@@ -68,8 +67,7 @@ struct DeviceEnquiry {
     let pending: PendingDevice
     do {
       pending = try PendingDevice.begin(
-        folder: folder, stateRoot: Environment.stateRoot, words: words,
-        device: device, password: password)
+        .here(in: folder), words: words, device: device, password: password)
     } catch {
       guard case .wrongWords = error else { throw error }
       throw CommandError.wrongSecret(

@@ -38,9 +38,9 @@ struct InitCommand: ParsableCommand {
     try checkIsEmpty(folder)
     let password = try deviceOptions.newPassword()
     let created = try wordsOptions.teach(.random(), isShort: yes) { words in
-      try Vault.create(
-        in: folder, stateRoot: Environment.stateRoot, device: deviceOptions.machine(of: name?.text),
-        password: password, words: words)
+      let machine = try deviceOptions.machine(of: name?.text)
+      let copy = try VaultCopy.make(in: folder, stateRoot: Environment.stateRoot)
+      return try Vault.create(copy, device: machine, password: password, words: words)
     }
     SessionKeys.keep(created.unlockKey, vault: created.id)
     farewell(folder)

@@ -62,9 +62,11 @@ struct JoinCommand: ParsableCommand {
     let remote = try invitedRemote(invitation, folder: folder)
     let password = try deviceOptions.newPassword()
     let joined = try wordsOptions.teach(.random(), isShort: yes) { words in
-      try Vault.join(
-        invitation, folder: folder, stateRoot: Environment.stateRoot,
-        device: deviceOptions.machine(of: name?.text), password: password, words: words)
+      let machine = try deviceOptions.machine(of: name?.text)
+      let copy = try VaultCopy.findOrMake(
+        invitation.vault, in: folder, stateRoot: Environment.stateRoot)
+      return try Vault.join(
+        invitation, in: copy, device: machine, password: password, words: words)
     }
     SessionKeys.keep(joined.unlockKey, vault: joined.id)
     try remote?.add(unlockKey: joined.unlockKey)

@@ -1,5 +1,4 @@
 import ArgumentParser
-import SystemPackage
 import Vault
 import VaultCrypto
 import VaultErrors
@@ -25,8 +24,8 @@ struct PasswordCommand: ParsableCommand {
   var newPasswordFile: String?
 
   func run() throws {
-    let folder = try access.folderOptions.folder()
-    let slots = try UnlockSlots.find(folder: folder, stateRoot: Environment.stateRoot)
+    let copy = try VaultCopy.here(in: access.folderOptions.folder())
+    let slots = UnlockSlots(of: copy)
     let current = try PasswordSource.configured(passwordFile: access.passwordFile)
       .current("Current password: ")
     let opened: UnlockSlots.OpenedSlot
@@ -40,15 +39,12 @@ struct PasswordCommand: ParsableCommand {
     try slots.add(slot, for: opened.key, inPlaceOf: opened.slot)
     // Said first: the old password opens nothing any more, also where the vault does not open to note that.
     Terminal.writeLine("The password of this machine is changed. The 24 words stay what they are.")
-    try note(folder: folder, key: opened.key)
+    try note(in: copy, key: opened.key)
   }
 
-  private func note(
-    folder: FilePath, key: borrowing DeviceUnlockKey
-  ) throws {
+  private func note(in copy: VaultCopy, key: borrowing DeviceUnlockKey) throws {
     let vault = try Vault.open(
-      folder: folder, stateRoot: Environment.stateRoot, key: key,
-      options: OpenOptions(acceptRollback: access.acceptRollback))
+      copy, key: key, options: OpenOptions(acceptRollback: access.acceptRollback))
     vault.audit.note(.password)
     try vault.close()
   }

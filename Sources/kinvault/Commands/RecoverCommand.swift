@@ -32,15 +32,13 @@ struct RecoverCommand: ParsableCommand {
     let key: DeviceUnlockKey
     do {
       key = try Vault.recover(
-        folder: folder, stateRoot: Environment.stateRoot, words: words,
-        device: machine, password: password)
+        .here(in: folder), words: words, device: machine, password: password)
     } catch {
       SignInNotes.refused(error, of: id)
       throw error
     }
     let vault = try Vault.open(
-      folder: folder, stateRoot: Environment.stateRoot, key: key,
-      options: OpenOptions(acceptRollback: true))
+      .here(in: folder), key: key, options: OpenOptions(acceptRollback: true))
     vault.audit.note(.recovery)
     let notes = AccessOptions.notes(on: vault)
     try vault.close()

@@ -244,11 +244,10 @@ private struct StatusReport: Encodable {
     tampering = found.open.map(TamperingRow.init)
     tamperingText = SignInNotes.warning(of: found)
     guard knowsThisMachine, let key = try SessionKeys.load(vault: id),
-      try UnlockSlots.find(folder: folder, stateRoot: stateRoot).opensDevice(key)
+      try UnlockSlots(of: .here(in: folder)).opensDevice(key)
     else {
       isUnlocked = false
-      let heads = try Vault.headCounters(
-        in: folder, device: Self.device(in: folder, stateRoot: stateRoot))
+      let heads = try Vault.headCounters(in: folder, device: Self.device(in: folder))
       for position in remotes.indices { remotes[position].count(pendingAmong: heads) }
       return
     }
@@ -256,14 +255,17 @@ private struct StatusReport: Encodable {
     locksIn = SessionKeys.timeLeft(vault: id)
     // Looking is no access to any record, so it is not noted, and nothing is written.
     let opened = try Vault.open(
-      folder: folder, stateRoot: stateRoot, key: key, options: OpenOptions(readOnly: true))
+      .here(in: folder), key: key, options: OpenOptions(readOnly: true))
     contents = try Contents(of: opened)
     for position in remotes.indices { remotes[position].complete(by: opened) }
   }
 
   /// This machine's device; nil where it has none, or a file of it of which unlocking says what is wrong.
-  private static func device(in folder: FilePath, stateRoot: FilePath) -> VaultModel.DeviceID? {
-    do { return try Vault.deviceOwner(folder: folder, stateRoot: stateRoot).device } catch {
+  private static func device(in folder: FilePath) -> VaultModel.DeviceID? {
+    do {
+      let copy = try VaultCopy.here(in: folder)
+      return try copy.state.owner(in: copy.id).device
+    } catch {
       return nil
     }
   }

@@ -24,8 +24,7 @@ struct UnlockListCommand: ParsableCommand {
   }
 
   func run() throws {
-    let slots = try UnlockSlots.find(
-      folder: folderOptions.folder(), stateRoot: Environment.stateRoot)
+    let slots = try UnlockSlots(of: .here(in: folderOptions.folder()))
     let (known, damaged) = try slots.all()
     for failure in damaged { Terminal.note("kinvault: \(FailureReport(failure).message)") }
     if json {

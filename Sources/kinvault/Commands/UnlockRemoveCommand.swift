@@ -21,7 +21,7 @@ struct UnlockRemoveCommand: ParsableCommand {
 
   func run() throws {
     let folder = try access.folderOptions.folder()
-    let slots = try UnlockSlots.find(folder: folder, stateRoot: Environment.stateRoot)
+    let slots = try UnlockSlots(of: .here(in: folder))
     guard let slot = try slots.all().slots.first(where: { $0.name == name }) else {
       throw CommandError.notFound(
         "Nothing called “\(Terminal.visible(name))” unlocks the vault here. What does: kinvault unlock list"

@@ -34,7 +34,7 @@ final class PageGate: VaultGate {
   var name: String { folder.lastComponent?.string ?? folder.string }
 
   func open() throws -> Vault? {
-    let slots = try UnlockSlots.find(folder: folder, stateRoot: Environment.stateRoot)
+    let slots = try UnlockSlots(of: .here(in: folder))
     if let key = try SessionKeys.load(vault: id), try slots.opensDevice(key) {
       return try open(UnlockedKey(key))
     }

@@ -93,7 +93,7 @@ struct InvitedRemote {
 
   /// Syncs, which puts there who joined, and brings the members as the ciphertext that they are.
   func answer(folder: FilePath, unlockKey key: borrowing DeviceUnlockKey) throws -> SyncOutcome {
-    let vault = try Vault.open(folder: folder, stateRoot: Environment.stateRoot, key: key)
+    let vault = try Vault.open(.here(in: folder), key: key)
     let outcome = SyncOutcome.syncing(
       known, vault, SyncOutcome.Order(showsProgress: true), others: [])
     try vault.close()

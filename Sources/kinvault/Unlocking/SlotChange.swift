@@ -26,7 +26,7 @@ struct SlotChange: ~Copyable {
   ) throws(VaultError) -> SlotChange {
     let opened = try access.open(folder, key: way.key, use: .writing)
     return SlotChange(
-      slots: try .find(folder: folder, stateRoot: Environment.stateRoot), way: way, opened: opened)
+      slots: UnlockSlots(of: try .here(in: folder)), way: way, opened: opened)
   }
 
   /// The slots that a password alone opens.

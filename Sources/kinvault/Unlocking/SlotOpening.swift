@@ -30,7 +30,7 @@ struct SlotOpening {
     _ folder: FilePath, passwordFile: String?, butFor left: UnlockSlot? = nil
   ) throws(VaultError) -> SlotOpening {
     SlotOpening(
-      folder: folder, slots: try .find(folder: folder, stateRoot: Environment.stateRoot),
+      folder: folder, slots: UnlockSlots(of: try .here(in: folder)),
       source: .configured(passwordFile: passwordFile), left: left)
   }
 
