@@ -48,10 +48,7 @@ final class Family {
     func recover(_ words: borrowing RecoveryWords) throws {
       key = UnlockKey(
         try Vault.recover(
-          VaultCopy(
-            id: vault.id, store: store, state: StateFolder(store: stateStore),
-            clock: clock.wallClock),
-          words: words, device: Family.newDevice,
+          copy(on: store), words: words, device: Family.newDevice,
           password: SecretBytes(copying: Array("pw".utf8))))
       try reopen()
     }
@@ -79,18 +76,12 @@ final class Family {
     }
 
     func open(on store: any LocalStore, _ options: OpenOptions = OpenOptions()) throws -> Vault {
-      try Vault.open(
-        VaultCopy(
-          id: vault.id, store: store, state: StateFolder(store: stateStore), clock: clock.wallClock),
-        key: key.key, options: options)
+      try Vault.open(copy(on: store), key: key.key, options: options)
     }
 
     /// The vault as far as its heads, in the folder as `store` shows it.
     func openHeads(on store: any LocalStore) throws(VaultError) -> VaultHeads? {
-      try VaultHeads.open(
-        VaultCopy(
-          id: vault.id, store: store, state: StateFolder(store: stateStore), clock: clock.wallClock),
-        key: key.key)
+      try VaultHeads.open(copy(on: store), key: key.key)
     }
 
     /// A sync without the lists of records; nil where that is not enough.
@@ -108,21 +99,20 @@ final class Family {
       _ options: SyncOptions = SyncOptions()
     ) throws -> RemoteSync.End {
       try RemoteSync(
-        .heads(closed(folder)) { [self] () throws(VaultError) in try openHeads(on: folder) },
+        .heads(copy(on: folder)) { [self] () throws(VaultError) in try openHeads(on: folder) },
         remote: remote, name: #require(RemoteName(name)), options: options
       ).runIfEnough()
     }
 
-    private func closed(_ folder: any BlobStore) -> ClosedVault {
-      ClosedVault(
-        id: vault.id, folder: folder, state: StateFolder(store: stateStore),
-        clock: clock.wallClock)
+    private func copy(on store: any LocalStore) -> VaultCopy {
+      VaultCopy(
+        id: vault.id, store: store, state: StateFolder(store: stateStore), clock: clock.wallClock)
     }
 
     @discardableResult
     func syncLocked(_ remote: any BlobStore, as name: String = "usb") throws -> SyncReport {
       try RemoteSync(
-        .locked(closed(store)), remote: remote, name: #require(RemoteName(name))
+        .locked(copy(on: store)), remote: remote, name: #require(RemoteName(name))
       ).run()
     }
 

@@ -954,8 +954,8 @@ import VaultTrust
     for _ in 0..<2 {
       _ = try RemoteSync(
         .locked(
-          ClosedVault(
-            id: family[0].vault.id, folder: family[0].store,
+          VaultCopy(
+            id: family[0].vault.id, store: family[0].store,
             state: StateFolder(store: family[0].stateStore))), remote: remote,
         name: #require(RemoteName("usb"))
       ).run()

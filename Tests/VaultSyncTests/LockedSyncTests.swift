@@ -25,8 +25,8 @@ import VaultModel
     change(&options)
     return try RemoteSync(
       .locked(
-        ClosedVault(
-          id: device.vault.id, folder: device.store,
+        VaultCopy(
+          id: device.vault.id, store: device.store,
           state: StateFolder(store: device.stateStore))),
       remote: usb, name: #require(RemoteName("usb")), options: options
     ).run()
@@ -292,8 +292,8 @@ import VaultModel
     let fresh = MemoryStore()
     let report = try RemoteSync(
       .locked(
-        ClosedVault(
-          id: family[0].vault.id, folder: family[0].store,
+        VaultCopy(
+          id: family[0].vault.id, store: family[0].store,
           state: StateFolder(store: family[0].stateStore))), remote: fresh,
       name: #require(RemoteName("fresh"))
     ).run()

@@ -26,11 +26,11 @@ import VaultModel
   ) throws -> SyncReport? {
     let device = family[0]
     let now = device.clock.milliseconds() + after
-    let closed = ClosedVault(
-      id: device.vault.id, folder: device.store, state: StateFolder(store: device.stateStore),
+    let copy = VaultCopy(
+      id: device.vault.id, store: device.store, state: StateFolder(store: device.stateStore),
       clock: WallClock { now })
     return try RemoteSync(
-      .heads(closed) { () throws(VaultError) in nil }, remote: remote,
+      .heads(copy) { () throws(VaultError) in nil }, remote: remote,
       name: #require(RemoteName(name)), options: options
     ).runIfEnough().report
   }
@@ -62,11 +62,11 @@ import VaultModel
     }
     let state = FaultyStore(device.stateStore)
     state.fail(.replace, number: 1, andAllLater: true, with: .noSpace)
-    let closed = ClosedVault(
-      id: device.vault.id, folder: device.store, state: StateFolder(store: state),
+    let copy = VaultCopy(
+      id: device.vault.id, store: device.store, state: StateFolder(store: state),
       clock: device.clock.wallClock)
     let sync = try RemoteSync(
-      .heads(closed) { () throws(VaultError) in nil }, remote: remote,
+      .heads(copy) { () throws(VaultError) in nil }, remote: remote,
       name: #require(RemoteName("usb")))
     let error = #expect(throws: SyncError.self) { try sync.runIfEnough() }
     guard case .remote = error else {

@@ -8,6 +8,8 @@ import VaultTrust
 
 /// What a sync asks of a vault and does to it, besides its members.
 extension Vault {
+  /// What it was opened from.
+  package var copy: VaultCopy { context.copy }
   /// The vault's own folder, to read from.
   package var store: any BlobStore { context.store }
   package var state: StateFolder { context.state }

@@ -6,11 +6,11 @@ import VaultModel
 
 /// What was fetched from a remote while the vault was locked, for whoever forgets that remote.
 package struct FetchedWhileLocked {
-  private let vault: ClosedVault
+  private let vault: VaultCopy
   private let remote: RemoteName
   private let incoming: IncomingFolder
 
-  package init(of vault: ClosedVault, from remote: RemoteName) {
+  package init(of vault: VaultCopy, from remote: RemoteName) {
     (self.vault, self.remote) = (vault, remote)
     incoming = IncomingFolder(vault.state, vault: vault.id, remote: remote)
   }

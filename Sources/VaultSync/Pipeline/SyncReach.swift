@@ -1,16 +1,13 @@
-import BlobStore
-import MachineState
 import Vault
 import VaultErrors
-import VaultModel
 
 /// How far into a vault a sync can reach, with what it needs for that. Everything else about a sync is the same.
 package enum SyncReach {
   /// To its signed files, and to the heads of members where something was committed here. That costs the same however
   /// many records there are, and is all that most syncs need; where more is to be done, or may be, it is not enough.
-  case heads(ClosedVault, opening: HeadsOpening)
+  case heads(VaultCopy, opening: HeadsOpening)
   /// To its signed files: the vault is locked, so what is encrypted is carried, and joined by the next sync with the keys.
-  case locked(ClosedVault)
+  case locked(VaultCopy)
   /// To everything that this person can read.
   case open(Vault)
 
@@ -29,20 +26,5 @@ package enum SyncReach {
     case heads
     case locked
     case open
-  }
-}
-
-/// A vault that need not be open: its folder, and what this machine keeps of it.
-package struct ClosedVault: Sendable {
-  /// As its `vault.json` says.
-  package var id: VaultID
-  package var folder: any BlobStore
-  package var state: StateFolder
-  package var clock: WallClock
-
-  package init(
-    id: VaultID, folder: any BlobStore, state: StateFolder, clock: WallClock = .system
-  ) {
-    (self.id, self.folder, self.state, self.clock) = (id, folder, state, clock)
   }
 }

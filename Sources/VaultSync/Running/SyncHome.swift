@@ -7,11 +7,7 @@ import VaultTrust
 
 /// What of a vault is at hand without its keys: its folder, and what this machine knows.
 struct SyncHome: Sendable {
-  let id: VaultID
-  /// The vault's own folder.
-  let store: any BlobStore
-  let state: StateFolder
-  let clock: WallClock
+  private let copy: VaultCopy
   /// Whose this machine's device is.
   let person: PersonID
   /// For whom they vouch; nil where nobody's files are to be left.
@@ -21,6 +17,12 @@ struct SyncHome: Sendable {
   /// Tells which wraps for this machine's device hold; nobody can without the keys.
   private let opener: WrapOpener?
   private let currentDevice: @Sendable () -> DeviceID
+
+  var id: VaultID { copy.id }
+  /// The vault's own folder.
+  var store: any BlobStore { copy.store }
+  var state: StateFolder { copy.state }
+  var clock: WallClock { copy.clock }
 
   /// This machine's own, which may become another one.
   var device: DeviceID { currentDevice() }
@@ -34,8 +36,7 @@ struct SyncHome: Sendable {
 extension SyncHome {
   init(_ vault: Vault, vouching: Vouching?) {
     self.init(
-      id: vault.id, store: vault.store, state: vault.state, clock: vault.clock,
-      person: vault.person, vouching: vouching,
+      copy: vault.copy, person: vault.person, vouching: vouching,
       answers: { (introductions) throws(VaultError) in try vault.answers(in: introductions) },
       opener: vault.wrapOpener, currentDevice: { vault.device })
   }
@@ -45,16 +46,15 @@ extension SyncHome {
   /// A vault whose keys are not needed.
   ///
   /// - Throws: `vault` when this machine has no device in it.
-  static func closed(_ vault: ClosedVault) throws(SyncError) -> SyncHome {
-    let owner = try keeping(vault.state.owner(in: vault.id))
+  static func closed(_ copy: VaultCopy) throws(SyncError) -> SyncHome {
+    let owner = try keeping(copy.state.owner(in: copy.id))
     // Where no process with the keys has said it yet, nobody is known but this person themself: everything else waits for
     // a sync with the keys.
     let vouching =
-      try keeping(vault.state.loadVouching(of: owner.person))
+      try keeping(copy.state.loadVouching(of: owner.person))
       ?? Vouching(own: owner.person, people: [], members: [])
     return SyncHome(
-      id: vault.id, store: vault.folder, state: vault.state, clock: vault.clock,
-      person: owner.person, vouching: vouching,
+      copy: copy, person: owner.person, vouching: vouching,
       answers: { (_) throws(VaultError) in [] }, opener: nil, currentDevice: { owner.device })
   }
 }

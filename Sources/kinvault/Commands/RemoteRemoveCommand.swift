@@ -1,5 +1,4 @@
 import ArgumentParser
-import BlobStore
 import MachineState
 import Vault
 import VaultModel
@@ -25,10 +24,9 @@ struct RemoteRemoveCommand: ParsableCommand {
     let folder = try folderOptions.folder()
     let vault = try Vault.describe(folder: folder).vault
     let configuration = try KnownRemote.configurations([name], vault: vault)[0]
-    let state = try StateFolder(root: Environment.stateRoot, vault: vault)
-    let closed = ClosedVault(id: vault, folder: try DirectoryStore(opening: folder), state: state)
-    try forget(FetchedWhileLocked(of: closed, from: configuration.name), from: configuration.name)
-    try RemoteRegistry(state: state).remove(configuration.name)
+    let copy = try VaultCopy.here(in: folder)
+    try forget(FetchedWhileLocked(of: copy, from: configuration.name), from: configuration.name)
+    try RemoteRegistry(state: copy.state).remove(configuration.name)
     Terminal.writeLine(
       "Forgot the remote \(configuration.name). The vault's copy there is untouched.")
   }

@@ -1,6 +1,4 @@
 import ArgumentParser
-import BlobStore
-import MachineState
 import Vault
 import VaultModel
 import VaultSync
@@ -118,12 +116,10 @@ struct SyncCommand: ParsableCommand {
     let vault = try Vault.describe(folder: folder).vault
     let outcomes = try KnownRemote.configurations(remotes, vault: vault).map { configuration in
       let known = try KnownRemote(locked: configuration)
-      let state = try StateFolder(root: Environment.stateRoot, vault: vault)
-      return SyncOutcome.of(known, order, in: (state, .system)) { store, options, progress in
-        let closed = ClosedVault(
-          id: vault, folder: try DirectoryStore(opening: folder), state: state)
-        return try RemoteSync(
-          .locked(closed), remote: store, name: known.name, options: options
+      let copy = try VaultCopy.here(in: folder)
+      return SyncOutcome.of(known, order, in: copy) { store, options, progress in
+        try RemoteSync(
+          .locked(copy), remote: store, name: known.name, options: options
         ).run(progress: progress)
       }
     }

@@ -20,8 +20,7 @@ extension SyncOutcome {
   ) -> SyncOutcome {
     let before = Set(vault.problems)
     var report = SyncReport()
-    var outcome = SyncOutcome.of(known, order, in: (vault.state, vault.clock)) {
-      store, options, progress in
+    var outcome = SyncOutcome.of(known, order, in: vault.copy) { store, options, progress in
       var sync = RemoteSync(vault: vault, remote: store, name: known.name, options: options)
       sync.elsewhere = RemoteFiles(others.filter { $0.name != known.name }.map(\.place))
       sync.seen = seen
@@ -59,17 +58,13 @@ extension SyncOutcome {
   static func quick(
     _ known: KnownRemote, _ vault: DeferredVault, _ options: SyncOptions
   ) throws -> Quick {
-    let id = try vault.id
-    let state = try StateFolder(root: Environment.stateRoot, vault: id)
+    let copy = try VaultCopy.here(in: vault.folder)
     var end = RemoteSync.End.notEnough(nil)
     let outcome = SyncOutcome.of(
-      known, Order(options: options, showsProgress: false, waits: true), in: (state, .system)
+      known, Order(options: options, showsProgress: false, waits: true), in: copy
     ) { store, options, _ in
-      let closed = ClosedVault(
-        id: id, folder: try DirectoryStore(opening: vault.folder), state: state)
-      let reach = SyncReach.heads(closed) { () throws(VaultError) in
-        try VaultHeads.open(
-          folder: vault.folder, stateRoot: Environment.stateRoot, key: vault.unlocked.key)
+      let reach = SyncReach.heads(copy) { () throws(VaultError) in
+        try VaultHeads.open(copy, key: vault.unlocked.key)
       }
       end = try RemoteSync(reach, remote: store, name: known.name, options: options).runIfEnough()
       guard case .done(let report) = end else { return SyncReport() }
@@ -98,7 +93,7 @@ extension SyncOutcome {
 
   /// Runs `sync` with the remote's store, and says what came of it.
   static func of(
-    _ known: KnownRemote, _ order: Order, in home: (state: StateFolder, clock: WallClock),
+    _ known: KnownRemote, _ order: Order, in copy: VaultCopy,
     sync: (
       any BlobStore, SyncOptions, @escaping @Sendable (WorkProgress) -> Void
     ) throws -> SyncReport
@@ -109,7 +104,7 @@ extension SyncOutcome {
     let bar = ProgressBar(.items)
     defer { bar.finish() }
     do {
-      let (store, unopened) = try open(known, in: home)
+      let (store, unopened) = try open(known, in: copy)
       let report: SyncReport
       do {
         report = try sync(store, options) { progress in
@@ -122,7 +117,7 @@ extension SyncOutcome {
       }
       var outcome = SyncOutcome(known.name, report)
       if !options.isDryRun {
-        outcome.remember(report, of: known, in: home)
+        outcome.remember(report, of: known, in: copy)
         outcome.ring(report.doorbellTopics, of: known)
       }
       return outcome
@@ -134,14 +129,14 @@ extension SyncOutcome {
   /// The remote's store; for one that does not open, while something waits that was fetched from it when the vault was
   /// locked, and that needs no remote to be taken, a store that fails with the same error.
   private static func open(
-    _ known: KnownRemote, in home: (state: StateFolder, clock: WallClock)
+    _ known: KnownRemote, in copy: VaultCopy
   ) throws -> (store: any BlobStore, unopened: BlobStoreError?) {
     do { return (try known.open(), nil) } catch {
-      if try !FetchedWhileLocked.isEmpty(in: home.state, from: known.name) {
+      if try !FetchedWhileLocked.isEmpty(in: copy.state, from: known.name) {
         return (UnopenedStore(error), error)
       }
       // Whoever waits is told, also where it cannot be kept, or another sync is just about to say how it ends.
-      do { try remember(error, of: known, in: home) } catch {}
+      do { try remember(error, of: known, in: copy) } catch {}
       throw error
     }
   }
@@ -163,11 +158,11 @@ extension SyncOutcome {
 
   /// Has what may be tampering told until a person has looked at it.
   private mutating func remember(
-    _ report: SyncReport, of known: KnownRemote, in home: (state: StateFolder, clock: WallClock)
+    _ report: SyncReport, of known: KnownRemote, in copy: VaultCopy
   ) {
     do {
-      try home.state.note(
-        report.problems.compactMap(\.suspicion), remote: known.name, clock: home.clock)
+      try copy.state.note(
+        report.problems.compactMap(\.suspicion), remote: known.name, clock: copy.clock)
     } catch {
       problems.append(
         ProblemRow(
@@ -178,12 +173,12 @@ extension SyncOutcome {
 
   /// A remote that cannot even be opened counts as a sync that failed.
   private static func remember(
-    _ error: BlobStoreError, of known: KnownRemote, in home: (state: StateFolder, clock: WallClock)
+    _ error: BlobStoreError, of known: KnownRemote, in copy: VaultCopy
   ) throws(SyncError) {
-    let file = RemoteStateFile(state: home.state, remote: known.name)
+    let file = RemoteStateFile(state: copy.state, remote: known.name)
     try file.whileLocked { () throws(SyncError) in
       var memory = try file.load()
-      memory.fail(at: home.clock.milliseconds(), SyncError.remote(error).message)
+      memory.fail(at: copy.clock.milliseconds(), SyncError.remote(error).message)
       try file.store(memory)
     }
   }

@@ -191,8 +191,8 @@ final class Device {
       } else {
         report = try RemoteSync(
           .locked(
-            ClosedVault(
-              id: id, folder: store, state: StateFolder(store: stateStore), clock: clock.wallClock)),
+            VaultCopy(
+              id: id, store: store, state: StateFolder(store: stateStore), clock: clock.wallClock)),
           remote: access, name: name, options: options
         ).run()
       }

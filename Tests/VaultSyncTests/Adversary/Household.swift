@@ -243,14 +243,12 @@ final class Household {
     var options = SyncOptions()
     options.acceptsMassChange = true
     options.threadCount = 1
-    let (vault, store, clock) = (machine.vault.id, machine.store, machine.clock.wallClock)
-    let state = StateFolder(store: machine.stateStore)
-    let closed = ClosedVault(id: vault, folder: store, state: state, clock: clock)
+    let copy = VaultCopy(
+      id: machine.vault.id, store: machine.store, state: StateFolder(store: machine.stateStore),
+      clock: machine.clock.wallClock)
     let end = try RemoteSync(
-      .heads(closed) { () throws(VaultError) in
-        try VaultHeads.open(
-          VaultCopy(id: vault, store: store, state: state, clock: clock), key: machine.unlockKey.key
-        )
+      .heads(copy) { () throws(VaultError) in
+        try VaultHeads.open(copy, key: machine.unlockKey.key)
       },
       remote: remotes[remote], name: #require(RemoteName("r\(remote)")), options: options
     ).runIfEnough()

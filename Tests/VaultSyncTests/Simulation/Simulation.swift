@@ -330,8 +330,8 @@ struct Simulation {
     do throws(SyncError) {
       _ = try RemoteSync(
         .locked(
-          ClosedVault(
-            id: device.vault.id, folder: device.store,
+          VaultCopy(
+            id: device.vault.id, store: device.store,
             state: StateFolder(store: device.stateStore), clock: device.clock.wallClock)),
         remote: remotes[remote], name: name, options: options()
       ).run()
