@@ -88,11 +88,22 @@ import Testing
     #expect(check.contains("Everything is whole."))
   }
 
+  /// Edits the record with a script for an editor.
+  @discardableResult
+  private func edit(
+    in program: Program, with script: String, expecting status: Int32 = 0
+  ) throws -> CommandResult {
+    let editor = program.folder.appending("editor").string
+    try program.write(script, to: editor)
+    try #require(chmod(editor, 0o700) == 0)
+    return try program.run(
+      "record", "edit", path, environment: ["EDITOR": editor], expecting: status)
+  }
+
   /// An editor leaves files of its own beside the text, whatever they are and are called.
   @Test func nothingOfWhatAnEditorLeavesStays() throws {
     let program = try Program.withVault()
     try addVaccine(to: program)
-    let editor = program.folder.appending("editor").string
     let told = program.folder.appending("told").string
     let script = """
       #!/bin/sh
@@ -103,9 +114,7 @@ import Testing
       printf %s "$folder" > '\(told)'
 
       """
-    try program.write(Array(script.utf8), to: editor)
-    try #require(chmod(editor, 0o700) == 0)
-    try program.run("record", "edit", path, environment: ["EDITOR": editor], expecting: 0)
+    try edit(in: program, with: script)
     #expect(try program.run("record", "show", path).output.contains("Some fever"))
     let folder = String(decoding: try program.read(told), as: UTF8.self)
     #expect(folder.hasPrefix("/"))
@@ -116,7 +125,6 @@ import Testing
   @Test func nothingStaysOfWhatAnEditorKeepsElsewhere() throws {
     let program = try Program.withVault()
     try addVaccine(to: program)
-    let editor = program.folder.appending("editor").string
     let undo = program.folder.appending(".vim/undo").string
     let script = """
       #!/bin/sh
@@ -129,9 +137,7 @@ import Testing
       done
 
       """
-    try program.write(Array(script.utf8), to: editor)
-    try #require(chmod(editor, 0o700) == 0)
-    try program.run("record", "edit", path, environment: ["EDITOR": editor], expecting: 0)
+    try edit(in: program, with: script)
     #expect(try CommandRunner.run("ls", [undo]).output == "%other\n")
   }
 
@@ -139,13 +145,8 @@ import Testing
   @Test func aTextThatCannotBeSavedStaysWhereItIsTold() throws {
     let program = try Program.withVault()
     try addVaccine(to: program)
-    let editor = program.folder.appending("editor").string
     let script = "#!/bin/sh\nhead -c 17000000 /dev/zero > \"$1\"\n"
-    try program.write(Array(script.utf8), to: editor)
-    try #require(chmod(editor, 0o700) == 0)
-    let told = try program.run(
-      "record", "edit", path, environment: ["EDITOR": editor], expecting: 2
-    ).errors
+    let told = try edit(in: program, with: script, expecting: 2).errors
     let start = try #require(told.firstRange(of: "It is still at "), "\(told)")
     let text = String(told[start.upperBound...].prefix { $0 != " " })
     var status = stat()

@@ -31,6 +31,15 @@ struct InvitedPair {
       program.folder.appending("ben's words").string, "--yes", expecting: status)
   }
 
+  /// Another machine of Ben's, with what is on the remote.
+  func laptop() throws -> Machine {
+    let laptop = Machine("laptop", beside: program)
+    try laptop.run(
+      "clone", remote, laptop.vault, "--name", "usb", "--words-file",
+      program.folder.appending("ben's words").string, "--device", "laptop", expecting: 0)
+    return laptop
+  }
+
   /// Both have what there is.
   func meet() throws {
     for machine in [anna, ben, anna, ben] { try machine.run("sync", expecting: 0) }
@@ -153,10 +162,7 @@ struct InvitedPair {
   @Test func aMountHasNothingOfAMemberThatWasLeftElsewhere() throws {
     let pair = try InvitedPair.sharing(as: "editor")
     let program = pair.anna.program
-    let laptop = Machine("laptop", beside: program)
-    try laptop.run(
-      "clone", pair.remote, laptop.vault, "--name", "usb", "--words-file",
-      program.folder.appending("ben's words").string, "--device", "laptop", expecting: 0)
+    let laptop = try pair.laptop()
     let (mountpoint, other) = (
       program.folder.appending("live").string, program.folder.appending("fresh").string
     )
@@ -185,11 +191,7 @@ struct InvitedPair {
   /// Another machine has saved something there that it has not sent.
   @Test func aMemberThatWasLeftElsewhereIsNoTampering() throws {
     let pair = try InvitedPair.sharing(as: "editor")
-    let program = pair.anna.program
-    let laptop = Machine("laptop", beside: program)
-    try laptop.run(
-      "clone", pair.remote, laptop.vault, "--name", "usb", "--words-file",
-      program.folder.appending("ben's words").string, "--device", "laptop", expecting: 0)
+    let laptop = try pair.laptop()
     try laptop.write("one", titled: "Sent")
     try laptop.run("sync", expecting: 0)
     try laptop.write("two", titled: "Unsent")

@@ -19,6 +19,16 @@ import VaultModel
     return mounted
   }
 
+  /// What is in Emma's folder, and whether the revision itself holds the content.
+  private func contents(of mounted: MountedVault) throws -> [(name: FileName, isInline: Bool)] {
+    let member = try #require(mounted.vault.members.first { $0.name.string == "Emma" })
+    let root = try #require(member.entry(.root))
+    return try member.items(of: member.revision(root.revision)).map { item in
+      let isInline = if case .inline = item.content { true } else { false }
+      return (name: item.name, isInline: isInline)
+    }
+  }
+
   @Test func movesFilesAndDirectoriesBetweenDirectories() throws {
     let mounted = try mounted()
     let tree = mounted.tree
@@ -170,12 +180,7 @@ import VaultModel
     try mounted.remount()
     #expect(try mounted.tree.text("Emma/record.md~") == "the note")
     #expect(try mounted.tree.text("Emma/record.md") == "another")
-    let member = try #require(mounted.vault.members.first { $0.name.string == "Emma" })
-    let root = try #require(member.entry(.root))
-    for item in try member.items(of: member.revision(root.revision)) {
-      let isInline = if case .inline = item.content { true } else { false }
-      #expect(isInline == (item.name == .record))
-    }
+    for (name, isInline) in try contents(of: mounted) { #expect(isInline == (name == .record)) }
   }
 
   @Test func aNotesTextUnderAnotherNameIsAnObject() throws {
@@ -190,12 +195,7 @@ import VaultModel
     try tree.commitNow()
     #expect(try tree.text("Emma/renamed") == "not closed yet")
     #expect(try tree.text("Emma/linked") == "the note")
-    let member = try #require(mounted.vault.members.first { $0.name.string == "Emma" })
-    let root = try #require(member.entry(.root))
-    for item in try member.items(of: member.revision(root.revision)) {
-      let isInline = if case .inline = item.content { true } else { false }
-      #expect(!isInline, "\(item.name)")
-    }
+    for (name, isInline) in try contents(of: mounted) { #expect(!isInline, "\(name)") }
   }
 
   @Test func aNameThatIsTakenHasNothingSealed() throws {
@@ -205,11 +205,7 @@ import VaultModel
     try tree.write("Emma/taken", "taken")
     #expect(throws: FileError.alreadyExists) { try tree.link("Emma/record.md", "Emma/taken") }
     try tree.commitNow()
-    let member = try #require(mounted.vault.members.first { $0.name.string == "Emma" })
-    let root = try #require(member.entry(.root))
-    let items = try member.items(of: member.revision(root.revision))
-    let note = try #require(items.first { $0.name == .record })
-    let isInline = if case .inline = note.content { true } else { false }
-    #expect(isInline)
+    let note = try #require(contents(of: mounted).first { $0.name == .record })
+    #expect(note.isInline)
   }
 }

@@ -312,6 +312,15 @@ final class Family {
 
   subscript(number: Int) -> Device { devices[number] }
 
+  /// A family that has met at a remote, with a note of Emma's and a member Liam.
+  static func met(at remote: any BlobStore) throws -> (family: Family, note: RecordID) {
+    let family = try Family()
+    let note = try family[0].write("Visit", "first")
+    _ = try family[0].vault.addMember(named: #require(FileName("Liam")))
+    try family.meet(at: remote)
+    return (family, note)
+  }
+
   /// Every device syncs with the remote until nothing moves.
   func meet(at remote: any BlobStore, sourceLocation: SourceLocation = #_sourceLocation) throws {
     for _ in 0..<6 {

@@ -18,10 +18,7 @@ import VaultTrust
   private let note: RecordID
 
   init() throws {
-    family = try Family()
-    note = try family[0].write("Visit", "first")
-    _ = try family[0].vault.addMember(named: #require(FileName("Liam")))
-    try family.meet(at: usb)
+    (family, note) = try Family.met(at: usb)
   }
 
   private var emma: MemberID { get throws { try family[0].emma.id } }

@@ -15,10 +15,7 @@ import VaultModel
   private let note: RecordID
 
   init() throws {
-    family = try Family()
-    note = try family[0].write("Visit", "first")
-    _ = try family[0].vault.addMember(named: #require(FileName("Liam")))
-    try family.meet(at: usb)
+    (family, note) = try Family.met(at: usb)
   }
 
   /// Fails every third call, as an overloaded server does.

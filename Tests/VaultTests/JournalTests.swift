@@ -48,6 +48,27 @@ import VaultTrust
     try adult.vault.audit.flush()
   }
 
+  /// Ben notes something, and his program writes the segment in which that stands anew, into Anna's folder.
+  ///
+  /// - Returns: Where it is.
+  @discardableResult
+  private func rewriteSegment(
+    _ change: (inout AuditSegmentBody, _ path: String) throws -> Void
+  ) throws -> BlobPath {
+    try note(.export, "wrist", by: ben)
+    try publish(ben)
+    try adults.meet()
+    let path = try #require(segments(of: ben, in: ben).last)
+    let parsed = try #require(VaultPath(parsing: path.string))
+    var body = try AuditSegmentBody(
+      decoding: SignedFile(decoding: #require(ben.store.blobs[path])).body)
+    try change(&body, path.string)
+    let bytes = ben.vault.context.signedFiles.sign(
+      body.encoded(), .audit, parsed, with: ben.vault.context.device)
+    try anna.store.replace(path, bytes, durably: true)
+    return path
+  }
+
   private func segments(of adult: Adults.Adult, in folder: Adults.Adult) -> [BlobPath] {
     folder.store.blobs.keys
       .filter { $0.string.hasPrefix("audit/\(adult.vault.device.hex)/") }
@@ -293,25 +314,17 @@ import VaultTrust
 
   /// Ben's program writes into its slot that it has taken Anna's access, and given it to Carla.
   @Test func whoHasAccessNoSlotSays() throws {
-    try note(.export, "wrist", by: ben)
-    try publish(ben)
-    try adults.meet()
-    let path = try #require(segments(of: ben, in: ben).last)
-    let parsed = try #require(VaultPath(parsing: path.string))
-    var body = try AuditSegmentBody(
-      decoding: SignedFile(decoding: #require(ben.store.blobs[path])).body)
-    let key = try #require(emma(ben).journalKeys.first)
     let made = [AuditAction.revoke, .share, .create, .export].enumerated().map { number, action in
       AuditEvent(time: UInt64(number + 5), action: action.rawValue, detail: "made up")
     }
     let padded = try #require(
       AuditEvents(events: made).padded(to: SegmentPacking.slotByteCount))
-    body.slots[0] = JournalSlot(
-      tag: key.tag(of: 0, in: ben.vault.device, first: body.first),
-      sealed: key.seal(padded.encoded(), path: path.string, first: body.first))
-    let bytes = ben.vault.context.signedFiles.sign(
-      body.encoded(), .audit, parsed, with: ben.vault.context.device)
-    try anna.store.replace(path, bytes, durably: true)
+    try rewriteSegment { body, path in
+      let key = try #require(emma(ben).journalKeys.first)
+      body.slots[0] = JournalSlot(
+        tag: key.tag(of: 0, in: ben.vault.device, first: body.first),
+        sealed: key.seal(padded.encoded(), path: path, first: body.first))
+    }
     let madeUp = try read(anna).0.filter { $0.event.detail == "made up" }
     #expect(madeUp.map(\.event.action) == ["export"])
   }
@@ -385,17 +398,7 @@ import VaultTrust
   }
 
   @Test func aSlotThatDoesNotOpenIsTold() throws {
-    try note(.export, "wrist", by: ben)
-    try publish(ben)
-    try adults.meet()
-    let path = try #require(segments(of: ben, in: ben).last)
-    let parsed = try #require(VaultPath(parsing: path.string))
-    var body = try AuditSegmentBody(
-      decoding: SignedFile(decoding: #require(ben.store.blobs[path])).body)
-    body.slots[0].sealed.ciphertext[5] ^= 1
-    let bytes = ben.vault.context.signedFiles.sign(
-      body.encoded(), .audit, parsed, with: ben.vault.context.device)
-    try anna.store.replace(path, bytes, durably: true)
+    let path = try rewriteSegment { body, _ in body.slots[0].sealed.ciphertext[5] ^= 1 }
     let (_, problems) = try read(anna)
     #expect(problems.contains { $0.path == path.string && $0.kind == .damaged })
   }
