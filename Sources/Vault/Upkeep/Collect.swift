@@ -114,32 +114,30 @@ extension Vault {
 private struct MemberCollection {
   let member: Member
   let isDryRun: Bool
-  private let retention: Retention
+  private let garbage: MemberGarbage
 
   init(member: Member, keepDays: Int, isDryRun: Bool) {
     self.member = member
     self.isDryRun = isDryRun
-    retention = Retention(keepDays: keepDays, clock: member.context.clock)
+    garbage = MemberGarbage(
+      member: member, retention: Retention(keepDays: keepDays, clock: member.context.clock))
   }
 
   func run(into report: inout CollectReport) throws(VaultError) {
     if try !catchUp() { return }
-    let forgotten = forgottenRecords()
+    let forgotten = garbage.forgottenRecords()
     if !forgotten.isEmpty, !isDryRun {
       try member.commitCheckpoint(dropping: forgotten)
       report.forgottenRecordCount += forgotten.count
     }
-    guard let needed = try neededObjects(without: isDryRun ? forgotten : []) else {
+    guard let unused = try garbage.unused(without: isDryRun ? forgotten : []) else {
       report.skippedMembers.append(report.name(of: member))
       return
     }
-    let listed = try unlisted(by: needed)
-    let going = Set(try withoutWhatMayBeNamed(listed.map(\.0)))
-    let unused = listed.filter { going.contains($0.0) }
     guard !unused.isEmpty else { return }
     if isDryRun {
       count(unused, &report)
-    } else if awaitedHeads.isEmpty {
+    } else if garbage.awaitedHeads.isEmpty {
       _ = try remove(unused, &report)
     } else {
       try announceOrRemove(unused, &report)
@@ -150,9 +148,9 @@ private struct MemberCollection {
   private static let roomFileCount = 256
 
   func makeRoom() throws(VaultError) {
-    guard try catchUp(), let needed = try neededObjects(without: []) else { return }
-    let unused = try withoutWhatMayBeNamed(unlisted(by: needed).map(\.0))
-    guard let removable = try removable(unused) else { return }
+    guard try catchUp(), let unused = try garbage.unused(without: []),
+      let removable = try garbage.removable(unused.map(\.0))
+    else { return }
     try member.removeFirst(Self.roomFileCount, of: removable)
   }
 
@@ -180,168 +178,17 @@ private struct MemberCollection {
     report.byteCount += unused.reduce(0) { $0 + $1.1 }
   }
 
-  private var otherHeads: [LoadedHead] {
-    let own = member.context.device.id
-    return member.heads.withLock { $0.loaded.values.filter { $0.device != own } }
-  }
-
-  /// The newest heads of the devices that must see first what is to be removed: all others that count, and those that were taken
-  /// over of devices that may still write. Such a device is away like any other, and has all that it had seen.
-  private var awaitedHeads: [LoadedHead] {
-    let others = otherHeads
-    let known = Set(others.map(\.device) + [member.context.device.id])
-    return others + member.takenOverOfWriters.filter { !known.contains($0.device) }
-  }
-
-  /// Deleted records of which not even a tombstone is needed: there is no other device. One that has never written has
-  /// no head, and may yet know the record as it was before.
-  private func forgottenRecords() -> Set<RecordID> {
-    guard otherHeads.isEmpty, !member.hasKnowingDevicesWithoutHead else { return [] }
-    return Set(
-      member.allEntries().filter { entry in
-        entry.isDeleted && entry.record != .root && !isKept(entry)
-      }.map(\.record))
-  }
-
-  /// Without what a device may name whose head is not followed here: what came a short while ago, of which the head may be on
-  /// its way; and, while there is a device that has no head, the segments that hold something newer than what is to go by now.
-  ///
-  /// That device announces nothing and waits for no announcement, but its first head may name the segments that it
-  /// knows, in a folder where what is removed here is soon removed too.
-  private func withoutWhatMayBeNamed(
-    _ unused: [ObjectName]
-  ) throws(VaultError) -> [ObjectName] {
-    try member.context.reloadPeople()
-    let awaitsHeads = member.hasWritersWithoutHead
-    let keepsSegments = member.hasKnowingDevicesWithoutHead
-    var left: [ObjectName] = []
-    for name in unused {
-      if awaitsHeads, try member.hasJustCome(name) { continue }
-      if keepsSegments, try member.objects.isSegment(name, where: isKept) { continue }
-      left.append(name)
-    }
-    return left
-  }
-
-  private func isKept(_ entry: RecordEntry) -> Bool {
-    isKept(Retention.Write(revision: entry.revision, time: entry.time))
-  }
-
-  private func isKept(_ write: Retention.Write) -> Bool {
-    retention.keeps(whatWasReplacedBy: write, arrival: member.objects.arrival)
-  }
-
-  /// The object files under whose names none of these contents stands, with their sizes.
-  private func unlisted(
-    by needed: Set<ContentDigest>
-  ) throws(VaultError) -> [(ObjectName, UInt64)] {
-    let listed = try member.objects.listed().map { ($0.name, $0.byteCount) }
-    let sizes = Dictionary(listed) { first, _ in first }
-    let named = Set(member.objects.places(of: needed, among: sizes).values)
-    return listed.filter { !named.contains($0.0) }
-  }
-
-  /// Everything that is named; nil when something cannot be read, so that it is not known.
-  private func neededObjects(
-    without forgotten: Set<RecordID>
-  ) throws(VaultError) -> Set<ContentDigest>? {
-    guard try member.knowsWhatIsNeeded else { return nil }
-    var needed: Set<ContentDigest> = []
-    needed.formUnion(
-      member.heads.withLock { $0.namedObjects.union(member.objectsOfTakenOver($0)) })
-    var isWhole = true
-    MemberWalk(member: member).walkAll(
-      keeps: { _, newer in
-        retention.keepsParts(of: newer.revision)
-          || isKept(Retention.Write(revision: newer.digest, time: newer.revision.time))
-      },
-      visit: { if !forgotten.contains($0.record) { needed.insert($0.digest) } },
-      fail: { _, _ in isWhole = false },
-      progress: { _ in })
-    return isWhole ? needed : nil
-  }
-
   private func announceOrRemove(
     _ unused: [(ObjectName, UInt64)], _ report: inout CollectReport
   ) throws(VaultError) {
-    if let removable = try removable(unused.map(\.0)).map(Set.init) {
+    if let removable = try garbage.removable(unused.map(\.0)).map(Set.init) {
       if try remove(unused.filter { removable.contains($0.0) }, &report) {
         try member.announce([])
       }
       return
     }
-    if announcement == nil { try member.announce(unused.map(\.0)) }
+    if garbage.announcement == nil { try member.announce(unused.map(\.0)) }
     report.waitingMembers.append(report.name(of: member))
-  }
-
-  /// What this device has announced, and in which head.
-  private var announcement: (digest: ContentDigest, counter: UInt64)? {
-    let own = member.context.device.id
-    guard let head = member.heads.withLock({ $0.loaded[own]?.head }), let digest = head.announcement
-    else { return nil }
-    return (digest, head.announcedAt)
-  }
-
-  /// Those of the unused objects that may go now; nil when other devices must see first what is to go.
-  private func removable(_ unused: [ObjectName]) throws(VaultError) -> [ObjectName]? {
-    let awaited = awaitedHeads
-    if awaited.isEmpty { return unused }
-    let own = member.context.device.id
-    guard let announcement,
-      awaited.allSatisfy({ $0.head.covers(own, upTo: announcement.counter) })
-    else { return nil }
-    let announced = try member.objects.announcedNames(announcement.digest)
-    let going = try withoutWhatCame(
-      after: announcement.digest, unused.filter(announced.contains))
-    return withoutWhatStays(going)
-  }
-
-  /// Leaves out what came after it was announced: whoever needs it again has written its file anew, and their head may be on
-  /// its way.
-  private func withoutWhatCame(
-    after announcement: ContentDigest, _ names: [ObjectName]
-  ) throws(VaultError) -> [ObjectName] {
-    guard let announced = try member.objects.arrival(of: announcement) else { return names }
-    var left: [ObjectName] = []
-    for name in names {
-      if let arrival = try member.objects.arrival(of: name), arrival > announced { continue }
-      left.append(name)
-    }
-    return left
-  }
-
-  /// Leaves out what revisions name that stay, though they are not kept: the line of a device that was away may have come
-  /// after the announcement.
-  private func withoutWhatStays(_ names: [ObjectName]) -> [ObjectName] {
-    let going = Set(names)
-    var left = going
-    let objects = member.objects
-    MemberWalk(member: member).walkAll(
-      keeps: { older, _ in going.isDisjoint(with: objects.names(of: older)) },
-      visit: { left.subtract(objects.names(of: $0.digest)) },
-      // What is kept was read before; what an older revision names that cannot be read, nobody knows.
-      fail: { _, _ in }, progress: { _ in })
-    return left.sorted()
-  }
-}
-
-extension ObjectStore {
-  /// Whether the object is a segment with such an entry; false when it cannot be read.
-  fileprivate func isSegment(
-    _ name: ObjectName, where isSuch: (RecordEntry) -> Bool
-  ) throws(VaultError) -> Bool {
-    do {
-      guard try kind(of: name) == .segment else { return false }
-      let bytes = try opened(name, kind: .segment).content
-      do {
-        return try Segment(decoding: bytes).entries.contains(where: isSuch)
-      } catch {
-        return false
-      }
-    } catch {
-      guard error.isDamage else { throw error }
-      return false
-    }
   }
 }
 
