@@ -31,6 +31,33 @@ package final class Pictures: Sendable {
     let content: DerivedContent
   }
 
+  /// A file as somebody asks about it.
+  private struct Asked {
+    let item: Item
+    let member: Member
+    /// Whether what a lazy vault keeps elsewhere is brought here for it.
+    let fetching: Bool
+
+    /// Of a file whose name does not say it.
+    func unsaidForm() throws(VaultError) -> ContentHere<PictureForm?> {
+      guard item.isOfUnsaidForm else { return .here(nil) }
+      switch try bytes(limit: PictureForm.beginningCount) {
+      case .here(let bytes): return .here(PictureForm(beginning: bytes))
+      case .lacking(let object): return .lacking(object)
+      }
+    }
+
+    func bytes(limit: Int) throws(VaultError) -> ContentHere<[UInt8]> {
+      guard fetching else { return try member.beginningHere(of: item, byteCount: limit) }
+      do {
+        return .here(try member.beginning(of: item, byteCount: limit))
+      } catch {
+        guard error.isDamage else { throw error }
+        return .lacking(nil)
+      }
+    }
+  }
+
   /// - Parameter renderer: What opens the files; nil where there is nothing that does.
   package init(_ renderer: Renderer?) { self.renderer = renderer }
 
@@ -42,7 +69,8 @@ package final class Pictures: Sendable {
   package func picture(
     _ view: PictureView, of item: Item, of member: Member, fetching: Bool = false
   ) throws(VaultError) -> Found<[UInt8]> {
-    try find(view.kind, item, member, fetching) { renderer, bytes in
+    try find(view.kind, of: Asked(item: item, member: member, fetching: fetching)) {
+      renderer, bytes in
       switch view.part {
       case .whole: renderer.thumbnail(of: bytes, side: view.side)
       case .page(let number): renderer.page(number, of: bytes, side: view.side)
@@ -61,7 +89,8 @@ package final class Pictures: Sendable {
     of item: Item, of member: Member, fetching: Bool = false
   ) throws(VaultError) -> PictureForm? {
     if let form = PictureForm(of: item) { return form }
-    guard case .here(let form) = try unsaidForm(of: item, of: member, fetching) else { return nil }
+    let asked = Asked(item: item, member: member, fetching: fetching)
+    guard case .here(let form) = try asked.unsaidForm() else { return nil }
     return form
   }
 
@@ -70,14 +99,15 @@ package final class Pictures: Sendable {
     of item: Item, of member: Member
   ) throws(VaultError) -> ContentHere<PictureForm?> {
     if let form = PictureForm(of: item) { return .here(form) }
-    return try unsaidForm(of: item, of: member, false)
+    return try Asked(item: item, member: member, fetching: false).unsaidForm()
   }
 
   /// What a DICOM file says of itself; `nothing` for what is none.
   package func header(
     ofDICOM item: Item, of member: Member, fetching: Bool = false
   ) throws(VaultError) -> Found<DICOMHeader> {
-    let found = try find(.dicomHeader, item, member, fetching) { renderer, bytes in
+    let asked = Asked(item: item, member: member, fetching: fetching)
+    let found = try find(.dicomHeader, of: asked) { renderer, bytes in
       renderer.header(ofDICOM: bytes)
     }
     return found.map { DICOMHeader($0) }
@@ -87,17 +117,17 @@ package final class Pictures: Sendable {
   package func pageCount(
     of item: Item, of member: Member, fetching: Bool = false
   ) throws(VaultError) -> Found<Int> {
-    let found = try find(.pageCount, item, member, fetching) { renderer, bytes in
-      renderer.pageCount(of: bytes)
-    }
+    let asked = Asked(item: item, member: member, fetching: fetching)
+    let found = try find(.pageCount, of: asked) { renderer, bytes in renderer.pageCount(of: bytes) }
     return found.map { Int(String(decoding: $0, as: UTF8.self)) }
   }
 
   private typealias Making = (Renderer, [UInt8]) -> Renderer.Answer
 
   private func find(
-    _ kind: DerivedContent.Kind, _ item: Item, _ member: Member, _ fetching: Bool, by make: Making
+    _ kind: DerivedContent.Kind, of asked: Asked, by make: Making
   ) throws(VaultError) -> Found<[UInt8]> {
+    let (item, member) = (asked.item, asked.member)
     guard PictureForm(of: item) != nil || item.isOfUnsaidForm,
       item.size <= UInt64(Renderer.inputLimit)
     else { return .nothing }
@@ -107,7 +137,7 @@ package final class Pictures: Sendable {
     if let said = PictureForm(of: item) {
       form = said
     } else {
-      switch try unsaidForm(of: item, of: member, fetching) {
+      switch try asked.unsaidForm() {
       case .lacking(let object): return .lacking(object)
       case .here(nil): return .nothing
       case .here(let found?): form = found
@@ -121,7 +151,7 @@ package final class Pictures: Sendable {
     guard let renderer, !form.formats.allSatisfy(renderer.isKnownUnavailable) else {
       return .unavailable
     }
-    switch try bytes(of: item, of: member, fetching, limit: Renderer.inputLimit) {
+    switch try asked.bytes(limit: Renderer.inputLimit) {
     case .lacking(let object): return .lacking(object)
     case .here(let bytes):
       let answer: [UInt8]
@@ -132,17 +162,6 @@ package final class Pictures: Sendable {
       }
       try member.derived.store(Self.mark + answer, as: content)
       return answer.isEmpty ? .nothing : .here(answer)
-    }
-  }
-
-  /// Of a file whose name does not say it.
-  private func unsaidForm(
-    of item: Item, of member: Member, _ fetching: Bool
-  ) throws(VaultError) -> ContentHere<PictureForm?> {
-    guard item.isOfUnsaidForm else { return .here(nil) }
-    switch try bytes(of: item, of: member, fetching, limit: PictureForm.beginningCount) {
-    case .here(let bytes): return .here(PictureForm(beginning: bytes))
-    case .lacking(let object): return .lacking(object)
     }
   }
 
@@ -158,18 +177,6 @@ package final class Pictures: Sendable {
     }
     let answer = Array(bytes.dropFirst(Self.mark.count))
     return answer.isEmpty ? .nothing : .here(answer)
-  }
-
-  private func bytes(
-    of item: Item, of member: Member, _ fetching: Bool, limit: Int
-  ) throws(VaultError) -> ContentHere<[UInt8]> {
-    guard fetching else { return try member.beginningHere(of: item, byteCount: limit) }
-    do {
-      return .here(try member.beginning(of: item, byteCount: limit))
-    } catch {
-      guard error.isDamage else { throw error }
-      return .lacking(nil)
-    }
   }
 }
 
