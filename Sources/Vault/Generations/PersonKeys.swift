@@ -94,14 +94,12 @@ struct PersonKeys: Sendable {
       for generation in open {
         guard keys?.identities[generation] == nil else { continue }
         do throws(VaultError) {
-          let path = VaultPath.wrap(person.id, generation, device.id)
-          let wrap = try files.loadWrap(path, memory)
-          let master = try unwrapMaster(
-            generation, of: person, device: device, wrap: wrap, binding: files.binding)
+          let wrap = try files.loadWrap(of: generation, of: person, for: device, memory)
+          let master = try wrap.openUnchecked(binding: files.binding)
           var opened = keys ?? PersonKeys(generation: generation)
           opened.add(master, generation, history.valid, files.binding)
-          guard opened.identities[generation] != nil else { throw .anotherGenerations(path) }
-          opened.wraps[path] = wrap
+          guard opened.identities[generation] != nil else { throw wrap.isAnotherGenerations }
+          opened.wraps[wrap.path] = wrap.bytes
           keys = opened
         } catch {
           guard error.isDamage else { throw error }
@@ -116,42 +114,41 @@ struct PersonKeys: Sendable {
     }
     return keys
   }
+}
 
-  /// The master key of a generation, as it is wrapped for this device.
-  ///
-  /// - Throws: `damaged`.
-  static func openMaster(
-    _ generation: StatementID, of person: Person, device: ThisDevice, wrap: [UInt8],
-    binding: Binding
-  ) throws(VaultError) -> MasterKey {
-    let master = try unwrapMaster(
-      generation, of: person, device: device, wrap: wrap, binding: binding)
+/// The master key of a generation, as it is wrapped for this device.
+struct DeviceWrap {
+  let generation: StatementID
+  let person: Person
+  let device: ThisDevice
+  let bytes: [UInt8]
+
+  var path: VaultPath { .wrap(person.id, generation, device.id) }
+
+  /// - Throws: `damaged`, also when it is another generation's.
+  func open(binding: Binding) throws(VaultError) -> MasterKey {
+    let master = try openUnchecked(binding: binding)
     let publicKey = master.agreementKey(binding: binding).publicKey
     guard publicKey == person.history.valid[generation]?.agreementKey else {
-      throw .anotherGenerations(.wrap(person.id, generation, device.id))
+      throw isAnotherGenerations
     }
     return master
   }
 
-  /// What is wrapped for this device as the key of a generation, whether or not it is.
-  private static func unwrapMaster(
-    _ generation: StatementID, of person: Person, device: ThisDevice, wrap: [UInt8],
-    binding: Binding
-  ) throws(VaultError) -> MasterKey {
+  /// What is wrapped, whether or not it is the generation's.
+  fileprivate func openUnchecked(binding: Binding) throws(VaultError) -> MasterKey {
     do {
       return try MasterKey.unwrap(
-        wrap,
+        bytes,
         for: DeviceWrapContext(person: person.id, generation: generation, device: device.id),
         agreementKey: device.agreementKey, binding: binding)
     } catch {
-      throw VaultError(error, path: VaultPath.wrap(person.id, generation, device.id).string)
+      throw VaultError(error, path: path.string)
     }
   }
-}
 
-extension VaultError {
-  fileprivate static func anotherGenerations(_ wrap: VaultPath) -> VaultError {
-    .damaged(path: wrap.string, reason: "it is another generation's key")
+  fileprivate var isAnotherGenerations: VaultError {
+    .damaged(path: path.string, reason: "it is another generation's key")
   }
 }
 
@@ -162,14 +159,19 @@ extension SignedFiles {
     return try storing(store.read(BlobPath(path.string), limit: DeviceWrapContext.fileLimit))
   }
 
+  fileprivate func loadWrap(
+    of generation: StatementID, of person: Person, for device: ThisDevice, _ memory: PeopleMemory
+  ) throws(VaultError) -> DeviceWrap {
+    let bytes = try loadWrap(.wrap(person.id, generation, device.id), memory)
+    return DeviceWrap(generation: generation, person: person, device: device, bytes: bytes)
+  }
+
   /// The master key of a generation, by its wrap for this device.
   ///
   /// - Throws: `missing`; `damaged`, also when the wrap gives another key.
   func openMaster(
     _ generation: StatementID, of person: Person, device: ThisDevice, _ memory: PeopleMemory
   ) throws(VaultError) -> MasterKey {
-    let wrap = try loadWrap(.wrap(person.id, generation, device.id), memory)
-    return try PersonKeys.openMaster(
-      generation, of: person, device: device, wrap: wrap, binding: binding)
+    try loadWrap(of: generation, of: person, for: device, memory).open(binding: binding)
   }
 }

@@ -17,7 +17,7 @@ package struct WrapOpener: Sendable {
     guard device == own.id, person.id == context.person else { return }
     // What this process has opened with its keys need not be opened again at every sync.
     if context.keys.wraps[.wrap(person.id, generation, device)] == bytes { return }
-    _ = try PersonKeys.openMaster(
-      generation, of: person, device: own, wrap: bytes, binding: context.binding)
+    let wrap = DeviceWrap(generation: generation, person: person, device: own, bytes: bytes)
+    _ = try wrap.open(binding: context.binding)
   }
 }
