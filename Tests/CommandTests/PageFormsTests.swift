@@ -36,13 +36,49 @@ import Testing
     let visitor = try visitor()
     let record = try #require(try visitor.records().first)
     let member = record.split(separator: "/")[1]
-    for path in ["\(record)/edit", "/new?member=\(member)&type=vaccine", "/people", "/vault"] {
+    for path in [
+      "\(record)/edit", "/new?member=\(member)&type=vaccine", "/people", "/vault",
+      "/new?member=\(member)&type=other",
+    ] {
       let page = try visitor.get(path).body
       let typed = page.matches(of: /<input[^>]*>/).map { String($0.output) }
         .filter { !$0.contains("type=\"hidden\"") && !$0.contains("type=\"file\"") }
       #expect(!typed.isEmpty, "\(path)")
       for field in typed { #expect(field.contains("autocomplete=\"off\""), "\(field)") }
     }
+    try end()
+  }
+
+  /// Of the types that Kinvault knows none is right for every record.
+  @Test func aTypeOfOnesOwnIsTyped() throws {
+    let visitor = try visitor()
+    let member = try String(#require(try visitor.records().first).split(separator: "/")[1])
+    let form = try visitor.get("/new?member=\(member)&type=other").body
+    #expect(form.contains("name=\"own\"") && !form.contains("name=\"type\""))
+    var fields = ["member": member, "title": "Passport", "date": "2025-03-01", "text": "Kept."]
+    for bad in ["", " ", String(repeating: "x", count: 33)] {
+      fields["own"] = bad
+      let refused = try visitor.post("/new", fields)
+      #expect(refused.status == 422 && refused.body.contains("Kept."), "\(refused)")
+    }
+    fields["own"] = "Vaccination card"
+    let record = try #require(try visitor.post("/new", fields).header("location"))
+    #expect(try visitor.get(record).body.contains("Vaccination card"))
+    let note = try program.run("record", "show", "Emma/2025-03-01 Passport", expecting: 0)
+    #expect(note.output.contains("Vaccination card"), "\(note.output)")
+
+    // By the name that the page has for it, it is the one that is known, in its folder.
+    (fields["own"], fields["title"]) = ("lab result", "Blood")
+    let known = try #require(try visitor.post("/new", fields).header("location"))
+    #expect(try visitor.get(known).body.contains("Lab Results"))
+
+    let edit = try visitor.get("\(record)/edit").body
+    let changes = [
+      "base": try field("base", in: edit), "name": "2025-03-01 Passport", "name.0": "type",
+      "value.0": "Vaccination card", "own": "Travel", "text": "Kept.",
+    ]
+    #expect(try visitor.post("\(record)/edit", changes).status == 303)
+    #expect(try visitor.get(record).body.contains("Travel"))
     try end()
   }
 

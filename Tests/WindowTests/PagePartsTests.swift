@@ -49,6 +49,25 @@ import VaultModel
     #expect(fields(type: "").contains("<option value selected>–</option>"))
   }
 
+  @Test func aTypeOfOnesOwnIsTypedAndAKnownOneIsFound() {
+    let german = Texts.all[1]
+    #expect(german.recordType(typed: "Impfpass") == "Impfpass")
+    #expect(german.recordType(typed: "impfung") == "vaccine")
+    #expect(german.recordType(typed: "Lab Results") == "lab result")
+    #expect(german.recordType(typed: "") == "")
+    let before = NoteForm(RecordDocument(Array("---\ntype: note\n---\n".utf8)))
+    var sent = NoteForm(sentBack(before))
+    sent.takeType("Impfpass")
+    #expect(sent.lines[0].value == "Impfpass" && sent.problem([], before: before) == nil)
+    // What no list could name is told, unless it was so before.
+    sent.takeType(String(repeating: "ä", count: 17))
+    #expect(sent.problem([], before: before) == "edit.badType")
+    #expect(sent.problem([], before: sent) == nil)
+    var without = NoteForm(RecordDocument(Array("Only text.".utf8)))
+    without.takeType("Impfpass")
+    #expect(without.lines.isEmpty)
+  }
+
   @Test func ofTwoTextsOnlyTheLinesThatDifferStandOut() {
     func marked(_ shown: String, _ other: String) -> String {
       text(ConflictsPage.marked(shown, other: other))

@@ -116,7 +116,11 @@ struct NoteFields {
         "\n" + line.value
       }
     }
-    if line.name == "type", !line.isList { return types(line, number) }
+    if line.name == "type", !line.isList {
+      return .group([
+        types(line, number), OwnTypeField(texts: texts, label: texts("edit.otherType")).html,
+      ])
+    }
     return tag(
       "input",
       [
@@ -168,5 +172,25 @@ struct NoteFields {
           "placeholder": texts("edit.other.value"), "autocomplete": "off",
         ])
     }
+  }
+}
+
+/// A field for a type that is none of those that Kinvault knows.
+struct OwnTypeField {
+  let texts: Texts
+  let label: String
+  var value = ""
+  var isRequired = false
+
+  var html: HTML {
+    .group([
+      tag("label", ["for": "own"]) { label },
+      tag(
+        "input",
+        [
+          "id": "own", "name": "own", "value": value, "required": isRequired ? "" : nil,
+          "autocomplete": "off", "dir": "auto",
+        ]),
+    ])
   }
 }

@@ -11,12 +11,17 @@ struct NewPage {
   private let names: [MemberID: String]
   /// Nil as long as nobody has chosen one.
   var member: MemberID?
-  var type = RecordType.note
+  /// Nil for one of people's own, which is typed.
+  var type: RecordType? = .note
+  var ownType = ""
   var date = LocalTimeText.today()
   var title = ""
   /// Nil for the usual fields.
   var form: NoteForm?
   var problem: String?
+
+  /// What stands in an address in the place of one of people's own, which browsers are not to keep.
+  private static let otherType = "other"
 
   private var texts: Texts { frame.texts }
 
@@ -56,6 +61,7 @@ struct NewPage {
         for type in RecordType.allCases {
           tag("option", ["value": type.rawValue]) { texts.type(type.rawValue) }
         }
+        tag("option", ["value": Self.otherType]) { texts("new.otherType") }
       }
       tag("p", ["class": "actions"]) {
         tag("button", ["type": "submit"]) { texts("new.next") }
@@ -64,17 +70,21 @@ struct NewPage {
   }
 
   private func fields(of member: MemberID, _ name: String) -> HTML {
-    var form = self.form ?? NoteForm(new: type, date: date)
+    var form = self.form ?? NoteForm(new: type ?? .note, date: date)
     // They stand above.
     form.lines.removeAll { ["type", "date"].contains($0.name) }
     return frame.post("/new", ["class": "edit"]) {
       tag("p", ["class": "about"]) {
         named(name)
-        " · " + texts.type(type.rawValue)
+        if let type { " · " + texts.type(type.rawValue) }
       }
       alert(problem)
       tag("input", ["type": "hidden", "name": "member", "value": member.hex])
-      tag("input", ["type": "hidden", "name": "type", "value": type.rawValue])
+      if let type {
+        tag("input", ["type": "hidden", "name": "type", "value": type.rawValue])
+      } else {
+        OwnTypeField(texts: texts, label: texts("new.type"), value: ownType, isRequired: true).html
+      }
       tag("label", ["for": "title"]) { texts("new.name") }
       tag(
         "input",

@@ -92,6 +92,12 @@ struct NoteForm: Sendable {
     lines[number].value = RecordDate.reading(lines[number].value.trimmed)
   }
 
+  /// Takes a type that was typed for the one that was chosen.
+  mutating func takeType(_ type: String) {
+    guard let number = lines.firstIndex(where: { $0.name == "type" }) else { return }
+    lines[number].value = type
+  }
+
   /// Why this cannot be saved, as the key of a text; nil if it can.
   ///
   /// - Parameter before: What it was; nil for a new note. What was odd before may stay so.
@@ -101,10 +107,17 @@ struct NoteForm: Sendable {
     let names = lines.map(\.name)
     if names.contains("") { return "edit.nameless" }
     if Set(names).count < names.count { return "edit.twice" }
-    let date = lines.first { $0.name == "date" }?.value
-    let isSame = date == before?.lines.first { $0.name == "date" }?.value
-    if let date, !date.isEmpty, !isSame, !RecordDate.isWritten(date) { return "edit.badDate" }
+    let type = newValue(of: "type", before)
+    if type.utf8.count > FrontMatter.summaryFieldLimit { return "edit.badType" }
+    let date = newValue(of: "date", before)
+    if !date.isEmpty, !RecordDate.isWritten(date) { return "edit.badDate" }
     return nil
+  }
+
+  /// The value of a field; empty where it is the same as before.
+  private func newValue(of name: String, _ before: NoteForm?) -> String {
+    func value(_ form: NoteForm?) -> String { form?.lines.first { $0.name == name }?.value ?? "" }
+    return value(self) == value(before) ? "" : value(self)
   }
 
   private func fields(over base: [FrontMatter.Field]) -> [FrontMatter.Field]? {

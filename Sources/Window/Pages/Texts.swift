@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Notes
 import Vault
 
 /// What the page says, in one language: `Files/LANGUAGE.json`. Another language is another file, and its name in `all`.
@@ -50,6 +51,14 @@ struct Texts: Sendable {
 
   /// A type of records as people call it; one that nobody knows as it stands.
   func type(_ type: String) -> String { texts["type.\(type)"] ?? type }
+
+  /// The type that somebody has typed, as records have it: one that Kinvault knows also by what the page calls it.
+  func recordType(typed text: String) -> String {
+    let known =
+      RecordType(parsing: text)
+      ?? RecordType.allCases.first { self.type($0.rawValue).lowercased() == text.lowercased() }
+    return known?.rawValue ?? text
+  }
 
   /// A field as people call it; one that nobody knows as it stands.
   func field(_ name: String) -> String { texts["field.\(name)"] ?? name }

@@ -50,7 +50,7 @@ extension Site {
       return try await show(context) { open, frame in
         var page = NewPage(open.vault, frame)
         page.member = wish["member"].flatMap { MemberID(hex: $0) }
-        page.type = wish["type"].flatMap { RecordType(rawValue: $0) } ?? .note
+        if let type = wish["type"] { page.type = RecordType(rawValue: type) }
         return .page(page.document)
       }
     }
@@ -176,11 +176,11 @@ extension Site {
   @Sendable
   private func add(_ open: OpenVault, _ frame: PageFrame, _ form: FormValues) throws -> Response {
     var page = NewPage(open.vault, frame)
-    guard let member = form["member"].flatMap({ MemberID(hex: $0) }).flatMap(open.vault.member),
-      let type = form["type"].flatMap({ RecordType(rawValue: $0) })
+    guard let member = form["member"].flatMap({ MemberID(hex: $0) }).flatMap(open.vault.member)
     else { throw VaultError.notFound(what: "the member") }
     page.member = member.id
-    page.type = type
+    page.type = form["type"].flatMap { RecordType(rawValue: $0) }
+    page.ownType = form["own"]?.trimmed ?? ""
     page.title = form["title"] ?? ""
     page.date = RecordDate.reading((form["date"] ?? "").trimmed)
     let sent = NoteForm(form)
@@ -193,9 +193,12 @@ extension Site {
     guard let title = FileName(date: page.date, title: page.title.trimmedEnd) else {
       return again("edit.badTitle")
     }
-    var (parent, edits) = member.place(for: type)
+    let typeName = page.type?.rawValue ?? frame.texts.recordType(typed: page.ownType)
+    if typeName.isEmpty { return again("edit.badType") }
+    let type = RecordType(rawValue: typeName)
+    var (parent, edits) = type.map { member.place(for: $0) } ?? (parent: .root, edits: [])
     guard member.child(named: title, of: parent) == nil else { return again("edit.taken") }
-    let (note, bytes) = Self.newNote(sent, type: type, date: page.date)
+    let (note, bytes) = Self.newNote(sent, type: typeName, like: type ?? .note, date: page.date)
     if let problem = note.problem(bytes, before: nil) { return again(problem) }
     var edit = RecordEdit(new: .random(), titled: title, in: parent)
     do throws(VaultError) {
@@ -212,17 +215,19 @@ extension Site {
   }
 
   /// A new record's note as it was sent, with its type among the fields, and its date unless that is empty; and its bytes.
+  ///
+  /// - Parameter like: The type whose usual fields it has.
   private static func newNote(
-    _ sent: NoteForm, type: RecordType, date: String
+    _ sent: NoteForm, type: String, like usualType: RecordType, date: String
   ) -> (form: NoteForm, bytes: [UInt8]) {
     var note = sent
-    var usual = FrontMatter(type: type, date: date)
+    var usual = FrontMatter(type: usualType, date: date)
     if date.isEmpty {
       usual.fields.removeAll { $0.name == "date" }
     } else {
       note.lines.insert(NoteForm.Line(name: "date", value: date), at: 0)
     }
-    note.lines.insert(NoteForm.Line(name: "type", value: type.rawValue), at: 0)
+    note.lines.insert(NoteForm.Line(name: "type", value: type), at: 0)
     return (note, note.applied(to: RecordDocument(usual.document(text: ""))))
   }
 
@@ -248,6 +253,9 @@ extension Site {
     let now = try NoteReading.load(of: address.record, in: member)
     var sent = NoteForm(form)
     sent.readDate(before: NoteForm(RecordDocument(now.bytes)))
+    if let own = form["own"]?.trimmed, !own.isEmpty {
+      sent.takeType(frame.texts.recordType(typed: own))
+    }
     let seen = form["base"].flatMap { ContentDigest(hex: $0) }
     // A revision that is gone is another one than the one that is there.
     let base = seen.flatMap { try? NoteReading.load(of: address.record, at: $0, in: member) }
