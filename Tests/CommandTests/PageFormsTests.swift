@@ -82,6 +82,29 @@ import Testing
     try end()
   }
 
+  @Test func aRecordLeadsToThoseWithTheSameTagTypeOrProvider() throws {
+    for title in ["First", "Second"] {
+      try program.run(
+        "record", "add", "--member", "Emma", "--type", "visit", "--title", title, "--field",
+        "tags=travel,sore arm", "--field", "provider=Dr. Weber", expecting: 0)
+    }
+    let visitor = try visitor()
+    let page = try visitor.get(
+      try #require(
+        try visitor.records().first { try visitor.get($0).body.contains("sore arm") })
+    ).body
+    #expect(page.contains("href=\"/?type=visit\""))
+    #expect(try !visitor.get("/?type=visit").body.contains("Wrist"))
+    for words in ["\"sore arm\"", "\"Dr. Weber\""] {
+      #expect(page.contains("value=\"&quot;\(words.dropFirst().dropLast())&quot;\""), "\(page)")
+      let place = try #require(
+        try visitor.post("/search", ["words": words]).header("location"))
+      let found = try visitor.get(place).body
+      #expect(found.contains("First") && found.contains("Second") && !found.contains("Wrist"))
+    }
+    try end()
+  }
+
   /// Nor is a record that was deleted brought back by that.
   @Test func whatWasChangedOrDeletedMeanwhileIsNotMoved() throws {
     let visitor = try visitor()

@@ -186,6 +186,16 @@ import VaultModel
     #expect(english.byteCount(999) == "999 B" && german.byteCount(1_449_000) == "1,4 MB")
   }
 
+  /// What looks for it is a form: no address has such words.
+  @Test func whatStandsInOtherRecordsIsLookedFor() {
+    let frame = PageFrame(texts: Texts.all[0])
+    let tags = NoteForm(RecordDocument(Array("---\ntags: [a b, '<c>', ❤]\n---\n".utf8))).lines[0]
+    let out = text(frame.finding(tags.values))
+    #expect(out.contains("action=\"/search\"") && !out.contains("href"))
+    #expect(out.contains(" value=\"&quot;a b&quot;\"") && out.contains("<bdi>&lt;c&gt;</bdi>"))
+    #expect(out.ranges(of: "<button").count == 2 && out.contains(", <bdi>❤</bdi>"))
+  }
+
   // MARK: Forms
 
   @Test func formsSayWhatWasTyped() {

@@ -139,12 +139,19 @@ struct NoteForm: Sendable {
 
   private static func value(_ line: Line, isList: Bool) -> FrontMatter.Value {
     guard isList else { return .text(line.value) }
-    return .list(
-      line.value.split(separator: ",").map(\.trimmed).filter { !$0.isEmpty }.map { .text($0) })
+    var list = line
+    list.isList = true
+    return .list(list.values.map { .text($0) })
   }
 }
 
 extension NoteForm.Line {
+  /// Those of a list, or the one that there is.
+  var values: [String] {
+    guard isList else { return [value] }
+    return value.split(separator: ",").map(\.trimmed).filter { !$0.isEmpty }
+  }
+
   init(_ field: FrontMatter.Field) {
     name = field.name
     switch field.value {

@@ -106,6 +106,27 @@ struct PageFrame: Sendable {
     }
   }
 
+  /// What stands in records, each a way to the others in which it stands. A form, since addresses do not have such words.
+  func finding(_ values: [String]) -> HTML {
+    post("/search", ["class": "find"]) {
+      for (number, value) in values.enumerated() {
+        if number > 0 { ", " }
+        // Where there is no letter and no digit, nothing would be found.
+        if value.contains(where: { $0.isLetter || $0.isNumber }) {
+          tag(
+            "button",
+            [
+              "type": "submit", "name": "words", "value": "\"\(value)\"",
+              "title": texts("record.find"),
+            ]
+          ) { named(value) }
+        } else {
+          named(value)
+        }
+      }
+    }
+  }
+
   /// A form that changes something.
   func post(
     _ path: String, _ attributes: KeyValuePairs<String, String?> = [:],

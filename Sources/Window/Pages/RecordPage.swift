@@ -143,9 +143,12 @@ struct RecordPage {
     let entry = shown.entry
     return frame.document(
       tag("article") {
-        tag("p", ["class": "about"]) {
+        tag("div", ["class": "about"]) {
           place
-          if !entry.type.isEmpty { " · " + texts.type(entry.knownType) }
+          if !entry.type.isEmpty {
+            " · "
+            type
+          }
           if !shown.date.isEmpty {
             " · "
             tag("time", ["datetime": shown.date]) { texts.date(shown.date) }
@@ -203,9 +206,23 @@ struct RecordPage {
     return tag("dl") {
       for line in lines {
         tag("dt") { named(texts.field(line.name)) }
-        tag("dd", ["dir": "auto"]) { line.isComplex ? "…" : line.value }
+        tag("dd", ["dir": "auto"]) { value(of: line) }
       }
     }
+  }
+
+  private func value(of line: NoteForm.Line) -> HTML {
+    if line.isComplex { return .text("…") }
+    guard ["tags", "provider"].contains(line.name) else { return .text(line.value) }
+    return frame.finding(line.values)
+  }
+
+  /// Leads to all records of it.
+  private var type: HTML {
+    guard let known = RecordType(parsing: shown.entry.type)?.rawValue else {
+      return frame.finding([shown.entry.type])
+    }
+    return tag("a", ["href": "/" + ListPage.Wish(type: known).query]) { texts.type(known) }
   }
 
   private var actions: HTML {
