@@ -105,6 +105,41 @@ import Testing
     try end()
   }
 
+  @Test func whatARecordWasIsReadAndComesBack() throws {
+    let visitor = try visitor()
+    let record = try #require(
+      try visitor.records().first { try visitor.get($0).body.contains("sprained") })
+    func versions() throws -> [String] {
+      let page = try visitor.get("\(record)/history").body
+      #expect(page.contains("signed by") && page.contains("Created"), "\(page)")
+      return page.matches(of: /href="([^"]*\/history\/[0-9a-f]{64})"/).map { String($0.1) }
+    }
+    let first = try #require(try versions().first)
+    let edit = try visitor.get("\(record)/edit").body
+    let change = ["base": try field("base", in: edit), "text": "broken after all"]
+    #expect(try visitor.post("\(record)/edit", change).status == 303)
+    #expect(try versions().count == 2)
+    #expect(try versions().last == first)
+    let old = try visitor.get(first).body
+    #expect(old.contains("sprained") && !old.contains("broken"))
+
+    // Only by whoever has seen what is there now.
+    let base = try field("base", in: old)
+    let again = ["base": base, "text": "broken twice"]
+    #expect(try visitor.post("\(record)/edit", again).status == 303)
+    #expect(try visitor.post(first, ["base": base]).status == 409)
+    #expect(try visitor.get(record).body.contains("broken twice"))
+    let seen = try field("base", in: try visitor.get(first).body)
+    #expect(try visitor.post(first, ["base": seen]).status == 303)
+    #expect(try visitor.get(record).body.contains("sprained"))
+    #expect(try versions().count == 4)
+
+    // A version of another record is none of this one.
+    let root = String(record.dropLast(32)) + String(repeating: "0", count: 32)
+    #expect(try visitor.get(root + first.dropFirst(record.count)).status == 404)
+    try end()
+  }
+
   /// Nor is a record that was deleted brought back by that.
   @Test func whatWasChangedOrDeletedMeanwhileIsNotMoved() throws {
     let visitor = try visitor()

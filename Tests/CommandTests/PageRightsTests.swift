@@ -52,6 +52,9 @@ import Testing
     sent(try ben.post("\(record)/delete", ["base": ""]), "delete")
     sent(try ben.post("\(record)/restore"), "restore")
     sent(try ben.post("\(record)/move", ["place": "\(member)/"]), "move")
+    let versions = ids(/\/history\/[0-9a-f]{64}/, in: try ben.get("\(record)/history").body)
+    #expect(!versions.isEmpty)
+    for version in versions { sent(try ben.post(record + version), "go back") }
     for place in places { sent(try ben.post("\(record)/move", ["place": place]), "move") }
     sent(try ben.put("\(record)/files?name=x", "bytes"), "attach")
     sent(try ben.get("\(record)/files/\(name)"), "the file")

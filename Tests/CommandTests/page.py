@@ -420,6 +420,7 @@ def run(browser):
     for other in [Story(browser, scheme="dark"), Story(browser, width=320)]:
         other.context.add_cookies(cookies)
         for name, path in [("records", "/"), ("record", record), ("edit", record + "/edit"), ("move", record + "/move"),
+                           ("history", record + "/history"),
                            ("pdf", pdf), ("dicom", dicom), ("new", "/new"), ("deleted", "/deleted"),
                            ("conflicts", "/conflicts"), ("people", "/people"), ("journal", "/journal"),
                            ("vault", "/vault"), ("work", "/vault/work")]:

@@ -108,7 +108,7 @@ import VaultModel
     #expect(text(Markdown.html(of: "a *b*\nc")).contains("a <em>b</em><br />"))
   }
 
-  @Test func everyLanguageSaysEverything() {
+  @Test func everyLanguageSaysEverything() throws {
     for texts in Texts.all {
       #expect(texts.keys == Texts.all[0].keys, "\(texts.language)")
       for key in texts.keys {
@@ -118,6 +118,12 @@ import VaultModel
         }
       }
     }
+    let file = try #require(FileName("card.jpg"))
+    let changes: [RecordChange] = [
+      .created, .deleted, .restored, .renamed(from: .record), .moved(from: nil), .attributes,
+      .added(.record), .unreadableFiles, .added(file), .removed(file), .changed(file),
+    ]
+    for change in changes { #expect(Texts.all[0].keys.contains("history.\(change.word)")) }
     for kind in Problem.Kind.allCases {
       #expect(Texts.all[0].keys.contains("check.problem.\(kind)"))
     }

@@ -9,6 +9,9 @@ struct RecordAddress: Hashable, Sendable {
 
   var path: String { "/records/\(member.hex)/\(record.hex)" }
 
+  /// - Parameter revision: One of its versions.
+  func path(of revision: ContentDigest) -> String { "\(path)/history/\(revision.hex)" }
+
   /// - Parameter name: Of a file, whatever bytes it consists of.
   func path(of name: FileName) -> String {
     "\(path)/files/\(name.bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())"

@@ -77,7 +77,7 @@ struct RecordPage {
   }
 
   /// The beginning of the note, and whether it is damaged or missing.
-  private static func document(
+  static func document(
     of revision: RecordRevision, in member: Member
   ) throws(VaultError) -> (RecordDocument, isLacking: Bool) {
     guard let item = revision.document, !item.isDeleted else { return (RecordDocument([]), false) }
@@ -166,7 +166,10 @@ struct RecordPage {
         } else {
           body
         }
-        tag("p", ["class": "quiet"]) { changed }
+        tag("p", ["class": "quiet"]) {
+          changed + " "
+          tag("a", ["href": "\(shown.address.path)/history"]) { texts("record.history") }
+        }
       })
   }
 

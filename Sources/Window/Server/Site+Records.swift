@@ -21,6 +21,7 @@ extension Site {
     addEditing(to: record)
     addDeleting(to: record)
     addMoving(to: record)
+    addHistory(to: record)
     addFiles(to: record)
   }
 
