@@ -51,6 +51,7 @@ import Testing
       #expect(policy.contains("frame-ancestors 'none'") && !policy.contains("unsafe"), "\(what)")
       #expect(answer.header("x-content-type-options") == "nosniff", "\(what)")
       #expect(answer.header("cache-control") == "no-store", "\(what)")
+      #expect(answer.header("x-dns-prefetch-control") == "off", "\(what)")
       #expect(answer.header("cross-origin-resource-policy") == "same-origin", "\(what)")
       // No other page is let in, and nobody gets a cookie by asking.
       #expect(!answer.headers.contains { $0.hasPrefix("access-control-") }, "\(what)")

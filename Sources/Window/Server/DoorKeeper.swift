@@ -74,6 +74,8 @@ struct DoorKeeper: RouterMiddleware {
     // With `no-referrer` browsers would not say either which page a form came from.
     (.referrerPolicy, "same-origin"), (.crossOriginResourcePolicy, "same-origin"),
     (.crossOriginOpenerPolicy, "same-origin"),
+    // Of what a note links to, browsers else look for the address before anybody follows it.
+    (.dnsPrefetchControl, "off"),
   ]
 }
 
@@ -83,6 +85,7 @@ extension HTTPField.Name {
   static let secFetchDestination = Self("Sec-Fetch-Dest")!
   static let referrerPolicy = Self("Referrer-Policy")!
   static let crossOriginOpenerPolicy = Self("Cross-Origin-Opener-Policy")!
+  static let dnsPrefetchControl = Self("X-DNS-Prefetch-Control")!
   /// What a script says in the place of a form's secret.
   static let formSecret = Self("X-Kinvault-Form")!
 }
