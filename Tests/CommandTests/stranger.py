@@ -79,28 +79,38 @@ def take_port():
 
 
 def run(browser):
-    page = browser.new_page(locale="en-GB")
+    context = browser.new_context(locale="en-GB")
+    page = context.new_page()
     page.goto(address)
     page.fill("#code", code)
     page.click("main button")
     page.wait_for_selector("#password")
-    # It has heard the real one.
-    page.wait_for_timeout(1500)
+    # In another tab it is open.
+    records = context.new_page()
+    records.goto(address)
+    records.fill("#password", "correct horse battery")
+    records.click("main button")
+    records.wait_for_selector("#words")
+    # Both have heard the real one.
+    records.wait_for_timeout(1500)
     os.kill(process, signal.SIGKILL)
     take_port()
     # Somebody comes back to the page that they had left, at once and whenever it still shows the form.
-    for _ in range(40):
+    for number in range(40):
         if not page.locator("#password").count():
             break
         try:
             page.fill("#password", "correct horse battery", timeout=1000)
             page.locator("main button").click(no_wait_after=True, timeout=1000)
+            # What is looked for as somebody types is no form that is sent.
+            records.fill("#words", f"penicillin {number}", timeout=1000)
         except Error:
             # It has emptied itself in between.
             continue
         page.wait_for_timeout(250)
-    expect(page.locator("body")).to_contain_text("The vault is locked on this page", timeout=15000)
-    told = [line for line in received if "password" in line or line.startswith(("POST", "PUT"))]
+    for tab in [page, records]:
+        expect(tab.locator("body")).to_contain_text("The vault is locked on this page", timeout=15000)
+    told = [line for line in received if "password" in line or "penicillin" in line or line.startswith(("POST", "PUT"))]
     assert not told, f"the stranger was told {told}"
     assert received, "nobody has asked the stranger for anything"
 

@@ -6,6 +6,11 @@ const body = document.body;
 
 const proof = document.querySelector('meta[name="proof"]')?.content ?? "";
 
+// Whether the page has proved to be the one that was opened; nothing is sent before. A browser without shared workers cannot tell.
+let isLive = !(proof && window.SharedWorker);
+let held = [];
+const live = () => (isLive ? Promise.resolve() : new Promise((go) => held.push(go)));
+
 // News. The page empties itself when the vault is locked, and nothing is sent while nobody has proved to be it.
 if (proof && window.SharedWorker) {
   const news = new SharedWorker("/news.js", { name: proof }).port;
@@ -13,7 +18,6 @@ if (proof && window.SharedWorker) {
   // Whoever fills in a form would lose by a look at the news what they have typed; what has changed is told when they save.
   const isFilledIn = () =>
     [...document.querySelectorAll("form.edit")].some((form) => !form.closest("details:not([open])"));
-  let isLive = false;
   let waiting = null;
   let timer = null;
 
@@ -37,6 +41,8 @@ if (proof && window.SharedWorker) {
       isLive = true;
       if (waiting) waiting.form.requestSubmit(waiting.button);
       waiting = null;
+      for (const go of held) go();
+      held = [];
     },
     lost: loseSoon,
     locked: leave,
@@ -102,6 +108,8 @@ if (words && results) {
   let latest = 0;
   const find = async () => {
     const number = ++latest;
+    await live();
+    if (number !== latest) return;
     const answer = await fetch("/search", {
       method: "POST",
       headers: {
@@ -176,16 +184,17 @@ for (const place of document.querySelectorAll(".drop")) {
   const input = place.querySelector("input");
   const list = place.querySelector("ul");
 
-  const send = (file) =>
-    new Promise((done) => {
+  const send = async (file) => {
+    await live();
+    return new Promise((done) => {
       const line = document.createElement("li");
       const bar = document.createElement("progress");
-      line.append(place.dataset.running.replace("{0}", file.name), " ", bar);
+      line.append(place.dataset.running.replace("{0}", () => file.name), " ", bar);
       list.append(line);
       const fail = (reason) => {
         line.textContent = place.dataset.failed
-          .replace("{0}", file.name)
-          .replace("{1}", reason || place.dataset.broken);
+          .replace("{0}", () => file.name)
+          .replace("{1}", () => reason || place.dataset.broken);
         line.className = "error";
         done(false);
       };
@@ -204,6 +213,7 @@ for (const place of document.querySelectorAll(".drop")) {
       request.addEventListener("error", () => fail(""));
       request.send(file);
     });
+  };
 
   const take = async (files, isEverything = true) => {
     let areAllThere = isEverything;
