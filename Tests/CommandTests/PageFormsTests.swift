@@ -140,6 +140,20 @@ import Testing
     try end()
   }
 
+  /// The record is out of reach by now: its form cannot be shown, and what was typed into it is.
+  @Test func whatWasTypedIsShownWhereItsFormCannotBe() throws {
+    let visitor = try visitor()
+    let record = try #require(try visitor.records().first)
+    let gone = String(record.dropLast(32)) + String(repeating: "f", count: 32)
+    let typed = ["text": "a <long> story", "name.0": "lot", "value.0": "AB 1"]
+    let answer = try visitor.post("\(gone)/edit", typed)
+    #expect(answer.status == 404)
+    #expect(answer.body.contains("a &lt;long&gt; story") && answer.body.contains("AB 1"))
+    // Not what a form without the page's secret says.
+    #expect(try !visitor.post("\(gone)/edit", typed, form: nil).body.contains("AB 1"))
+    try end()
+  }
+
   /// Nor is a record that was deleted brought back by that.
   @Test func whatWasChangedOrDeletedMeanwhileIsNotMoved() throws {
     let visitor = try visitor()

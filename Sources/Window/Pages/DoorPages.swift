@@ -95,12 +95,20 @@ extension PageFrame {
       })
   }
 
-  /// - Parameter back: Where to go on.
-  func problem(_ text: String, back: String? = nil) -> String {
+  /// - Parameters:
+  ///   - back: Where to go on.
+  ///   - typed: What a form had that can no longer be shown, so that it is not lost.
+  func problem(_ text: String, back: String? = nil, typed: NoteForm? = nil) -> String {
     document(
       tag("section") {
         tag("h1") { texts("error.title") }
         alert(text)
+        if let typed, !typed.lines.isEmpty || !typed.text.isEmpty {
+          tag("section", ["class": "theirs"]) {
+            tag("h2") { texts("error.typed") }
+            typed.html(texts)
+          }
+        }
         tag("p") {
           tag("a", ["href": back ?? "/"]) { texts(back == nil ? "nav.records" : "error.back") }
         }

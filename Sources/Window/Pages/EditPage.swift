@@ -26,13 +26,7 @@ struct EditPage {
           alert(texts("edit.conflict"))
           tag("section", ["class": "theirs"]) {
             tag("h2") { texts("edit.conflict.theirs") }
-            tag("dl") {
-              for line in theirs.lines where !line.value.isEmpty {
-                tag("dt") { named(texts.field(line.name)) }
-                tag("dd", ["dir": "auto"]) { line.value }
-              }
-            }
-            tag("pre", ["dir": "auto"]) { theirs.text }
+            theirs.html(texts)
           }
         }
         alert(problem)
@@ -60,6 +54,23 @@ extension EditPage {
           "id": "name", "name": "name", "value": name ?? shown.entry.title.string, "required": "",
           "autocomplete": "off", "dir": "auto",
         ]),
+    ])
+  }
+}
+
+extension NoteForm {
+  /// To be read, and not changed.
+  func html(_ texts: Texts) -> HTML {
+    .group([
+      lines.isEmpty
+        ? .nothing
+        : tag("dl") {
+          for line in lines where !line.value.isEmpty || line.isComplex {
+            tag("dt") { named(texts.field(line.name)) }
+            tag("dd", ["dir": "auto"]) { line.isComplex ? "…" : line.value }
+          }
+        },
+      text.isEmpty ? .nothing : tag("pre", ["dir": "auto"]) { text },
     ])
   }
 }

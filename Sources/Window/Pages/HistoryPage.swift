@@ -179,13 +179,7 @@ struct VersionPage {
         tag("p", ["class": "quiet"]) { about }
         if version.revision.place.isDeleted { tag("p") { texts("history.deleted") } }
         if lacksNote { tag("p", ["class": "error"]) { texts("record.note.unreadable") } }
-        tag("dl") {
-          for line in note.lines where !line.value.isEmpty || line.isComplex {
-            tag("dt") { named(texts.field(line.name)) }
-            tag("dd", ["dir": "auto"]) { line.isComplex ? "…" : line.value }
-          }
-        }
-        if !note.text.isEmpty { tag("pre", ["dir": "auto"]) { note.text } }
+        note.html(texts)
         if lacksFiles { tag("p", ["class": "error"]) { texts("record.gaps") } }
         if !files.isEmpty {
           tag("h2") { texts("record.files") }

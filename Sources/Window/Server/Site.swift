@@ -153,8 +153,10 @@ struct Site: Sendable {
   }
 
   /// Answers with what the body makes of the vault as it is now; asks for the password where it is locked.
+  ///
+  /// - Parameter typed: What is shown again where the body throws.
   func show(
-    _ context: PageContext,
+    _ context: PageContext, typed: NoteForm? = nil,
     _ body: @escaping @Sendable (OpenVault, PageFrame) throws -> Response
   ) async throws -> Response {
     do {
@@ -171,7 +173,7 @@ struct Site: Sendable {
           return try body(open, frame)
         }
       }
-    } catch { return problem(error, context) }
+    } catch { return problem(error, context, typed) }
   }
 
   /// The same for what belongs to a page that is shown already: it is no use of its own, and is not looked for anew.
@@ -192,7 +194,7 @@ struct Site: Sendable {
     do { form = try await checkedForm(of: request, context) } catch {
       return problem(error, context)
     }
-    return try await show(context) { try body($0, $1, form) }
+    return try await show(context, typed: NoteForm(form)) { try body($0, $1, form) }
   }
 
   /// The same for what changes something: one at a time, and on what there is now.
@@ -208,19 +210,22 @@ struct Site: Sendable {
   }
 
   /// What went wrong, as a page.
-  func problem(_ error: any Error, _ context: PageContext) -> Response {
+  func problem(
+    _ error: any Error, _ context: PageContext, _ typed: NoteForm? = nil
+  ) -> Response {
     let frame = PageFrame(texts: context.texts, visitor: context.visitor)
     switch error {
     case is Desk.Locked: return .page(frame.locked(), status: .unauthorized)
     case VaultError.notFound:
-      return .page(frame.problem(context.texts("error.notFound")), status: .notFound)
+      let text = context.texts("error.notFound")
+      return .page(frame.problem(text, typed: typed), status: .notFound)
     case let error as HTTPError where error.status == .contentTooLarge:
       return .page(frame.problem(context.texts("error.tooLarge")), status: error.status)
     case let error as HTTPError:
       return .page(frame.problem(context.texts("error.foreign")), status: error.status)
     default:
       let message = context.texts.message(of: error, desk.gate)
-      return .page(frame.problem(message), status: .internalServerError)
+      return .page(frame.problem(message, typed: typed), status: .internalServerError)
     }
   }
 
