@@ -315,6 +315,21 @@ def run(browser):
     expect(page).to_have_url(record)
     expect(page.locator("dl")).to_contain_text("BC 1")
 
+    # Who leaves what they have typed is asked first, and stays where they say so.
+    page.click("text=Edit")
+    page.fill("#text", "Half a sentence")
+    asked = []
+    page.once("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.click(".brand", no_wait_after=True)
+    for _ in range(100):
+        if asked:
+            break
+        page.wait_for_timeout(100)
+    assert asked == ["beforeunload"], asked
+    expect(page.locator("#text")).to_have_value("Half a sentence")
+    page.click("text=Do not change anything")
+    expect(page).to_have_url(record)
+
     # Somebody else changes the record while it is edited: nothing is lost, and both are seen.
     page.goto(record)
     page.click("text=Edit")

@@ -22,7 +22,7 @@ if (proof && window.SharedWorker) {
   let timer = null;
 
   const leave = () => {
-    isLive = false;
+    [isLive, isTyped] = [false, false];
     news.close();
     const main = document.createElement("main");
     const text = document.createElement("p");
@@ -91,13 +91,30 @@ if (proof && window.SharedWorker) {
   });
 }
 
+// Whoever leaves what they have typed, or what could not be saved, is asked first: browsers do not show it again. Not who gives it up,
+// nor who locks.
+let isTyped =
+  document.querySelector('main [role="alert"] ~ form.edit, form.edit [role="alert"]') !== null;
+addEventListener("input", ({ target }) => {
+  if (target.closest('form.edit[method="post"]')) isTyped = true;
+});
+addEventListener("click", ({ target }) => {
+  if (target.closest("form.edit a")) isTyped = false;
+});
+addEventListener("beforeunload", (event) => {
+  if (isTyped) event.preventDefault();
+});
+
 // Who presses twice has meant it once: the second time would meet what the first has just saved, as if somebody else had.
 let sent = null;
 addEventListener("submit", (event) => {
   if (event.defaultPrevented) return;
   const isAgain = sent?.form === event.target && event.timeStamp - sent.time < 2000;
   if (isAgain) event.preventDefault();
-  else sent = { form: event.target, time: event.timeStamp };
+  else {
+    sent = { form: event.target, time: event.timeStamp };
+    if (event.target.matches('.edit, [action="/lock"]')) isTyped = false;
+  }
 });
 
 // Search as one types.
