@@ -1,6 +1,13 @@
 import Glibc
+import MachineState
+import SystemPackage
 import TestSupport
 import Testing
+import Vault
+import VaultCrypto
+import VaultModel
+
+@testable import kinvault
 
 @Suite struct UnshareCommandTests {
   @Test func takesTheAccessAwayAndTheOldFilesFromTheRemote() throws {
@@ -134,8 +141,47 @@ import Testing
     let day = "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
     try pair.anna.run(
       "share", "Emma", "--with", "Ben", "--role", "viewer", "--until", day, expecting: 0)
-    let status = try pair.anna.run("status", "--json", expecting: 0).output
-    if status.contains("\"isUnlocked\" : true") { #expect(status.contains("\"person\" : \"Ben\"")) }
+    #expect(try told(pair.anna).contains { $0.hasPrefix("Ben's access to Emma ends on ") })
     #expect(try pair.anna.run("access", "list", expecting: 0).output.contains("viewer"))
+  }
+
+  /// On the machine of whoever gave it and on that of whom it was given to, until an owner's sync takes the key away.
+  @Test func whatHasEndedIsTold() throws {
+    let pair = try InvitedPair()
+    try pair.join()
+    try pair.anna.run("sync", expecting: 0)
+    let (anna, ben) = (try opened(pair.anna), try opened(pair.ben))
+    try anna.acceptIntroductions()
+    let yesterday = WallClock.system.milliseconds() - 86_400_000
+    try anna.share(#require(anna.members.first), with: ben.person, role: .viewer, until: yesterday)
+    try anna.close()
+    try ben.close()
+    let carried = try CommandRunner.run("cp", ["-a", "\(pair.anna.vault)/members", pair.ben.vault])
+    #expect(carried.status == 0, "\(carried.errors)")
+    #expect(try pair.anna.run("access", "list", expecting: 0).output.contains("viewer, has ended"))
+    let ended = try told(pair.anna).filter { $0.hasPrefix("Ben's access to Emma ended on ") }
+    #expect(ended.count == 1 && ended[0].hasSuffix("the next sync of an owner takes the key away."))
+    let given = "was given until a date that has passed."
+    #expect(try told(pair.ben).contains { $0.contains(given) })
+    #expect(try pair.ben.run("member", "list", expecting: 0).output.hasPrefix("No members"))
+    try pair.anna.run("sync", expecting: 0)
+    #expect(try told(pair.anna).isEmpty)
+    #expect(try !pair.anna.run("access", "list", expecting: 0).output.contains("Ben"))
+  }
+
+  private func opened(_ machine: Machine) throws -> Vault {
+    let (folder, states) = (FilePath(machine.vault), FilePath(machine.state).appending("kinvault"))
+    let key = try Vault.unlock(
+      folder: folder, stateRoot: states,
+      password: SecretBytes(copying: Array("correct horse battery".utf8)))
+    return try Vault.open(folder: folder, stateRoot: states, key: key)
+  }
+
+  /// What the status says of access on a machine that is unlocked.
+  private func told(_ machine: Machine) throws -> [String] {
+    let vault = try opened(machine)
+    let lines = try AccessNotes(of: vault).lines
+    try vault.close()
+    return lines
   }
 }
