@@ -121,6 +121,32 @@ struct StickTests {
     }
   }
 
+  /// What is exported is for somebody else's machine, and the vault is on another disk.
+  @Test func anExportOntoAStickThatIsPulledIsWhole() throws {
+    let machine = try machine()
+    let (sums, scan) = (machine.outside("sums"), outside.appending("scan"))
+    try machine.runUntilPowerCut(
+      """
+      \(beginning)
+      export XDG_STATE_HOME='\(outside.appending("state"))' KINVAULT_VAULT='\(outside.appending("Family"))'
+      kinvault init --vault "$KINVAULT_VAULT" --name 'Adult A' --device desk \
+        --password-file "$KINVAULT_PASSWORD_FILE" --words-out '\(outside.appending("words"))' --yes
+      kinvault member add Emma
+      head -c 300000 /dev/urandom >'\(scan)'
+      kinvault attach Emma '\(scan)'
+      kinvault record add --member Emma --title Allergy --note 'Penicillin: severe'
+      kinvault export Emma /mnt/disk/Emma --yes
+      cd /mnt/disk/Emma
+      find . -type f -exec sha256sum {} + >'\(sums)'
+      """)
+    let found = try machine.runUntilPowerCut(
+      """
+      cd /mnt/disk/Emma
+      sha256sum -c '\(sums)'
+      """)
+    #expect(found.contains("./scan: OK") && found.contains("record.md: OK"), "\(found)")
+  }
+
   @Test func aRemoteOnAStickThatIsPulledAfterASyncIsWhole() throws {
     let machine = try machine()
     try machine.runUntilPowerCut(
