@@ -341,6 +341,7 @@ let package = Package(
       name: "VaultMountTests",
       dependencies: [
         "BlobStore", "VaultModel", "VaultFiles", "VaultMount", "Vault", "VaultCrypto", "CFuse",
+        "Threads",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 

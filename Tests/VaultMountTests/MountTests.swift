@@ -3,10 +3,11 @@ import Glibc
 import Synchronization
 import SystemPackage
 import Testing
-import VaultFiles
+import Threads
 
 import class Foundation.Thread
 
+@testable import VaultFiles
 @testable import VaultMount
 
 /// The whole way through the kernel. One at a time: each has a vault, threads and a mount of its own.
@@ -146,6 +147,70 @@ struct MountTests {
     #expect(MountRegistry.commitAll(stateFolder: fixture.stateFolder, within: 30).isEmpty)
     #expect(try fixture.readElsewhere("mapped")[5000] == 9)
     munmap(bytes, 8192)
+  }
+
+  /// Whether the kernel comes to show a file with these permissions.
+  private func shows(_ mode: mode_t, of path: FilePath) -> Bool {
+    let end = ContinuousClock.now + .seconds(10)
+    while permissions(path) != mode {
+      if ContinuousClock.now >= end { return false }
+      usleep(20_000)
+    }
+    return true
+  }
+
+  /// Changes a file in the tree, without a word to the kernel.
+  private func setMode(_ mode: UInt32, of inode: VaultFiles.Inode, in tree: FileTree) throws {
+    _ = try tree.setAttributes(inode, AttributeChange(mode: mode), through: nil)
+  }
+
+  /// An answer that is under way may bring what was there before, of a file of which the kernel knew nothing when it was told.
+  @Test func whatTheKernelDidNotKnowYetItIsToldAgain() throws {
+    let fixture = try MountFixture()
+    let path = fixture.emma.appending("file")
+    try POSIX.write(path, [])
+    try fixture.end()
+    try fixture.start()
+    let mount = try #require(fixture.mount)
+    let tree = mount.service.tree
+    let emma = try tree.lookup(FileTree.root, FileTree.name(Array("Emma".utf8)))
+    let file = try tree.lookup(emma.inode, FileTree.name(Array("file".utf8))).inode
+    let invalidator = Invalidator(session: mount.session, log: tree.log)
+    invalidator.add(.attributes(file))
+    // By then it has been told once, and learns only now what is there.
+    usleep(200_000)
+    #expect(permissions(path) != 0o604)
+    try setMode(0o604, of: file, in: tree)
+    #expect(shows(0o604, of: path))
+    invalidator.finish()
+    try fixture.end()
+  }
+
+  /// To drop a name the kernel waits for whoever uses its folder, which may take as long as a remote does.
+  @Test func aNameThatWaitsForItsFolderKeepsNothingElseFromBeingDropped() throws {
+    let fixture = try MountFixture()
+    let path = fixture.emma.appending("file")
+    try POSIX.write(path, [])
+    let mount = try #require(fixture.mount)
+    let tree = mount.service.tree
+    let file = try VaultFiles.Inode(POSIX.status(path).st_ino)
+    let name = try FileTree.name(Array("Noah".utf8))
+    let invalidator = Invalidator(session: mount.session, log: tree.log)
+    let folder = fixture.mountpoint.appending("Liam")
+    let making = tree.top.withLock { _ in
+      // Until this lock is free the kernel waits for an answer, and lets nobody else change names at the top.
+      let making = MountThread { mkdir(folder.string, 0o755) }
+      usleep(200_000)
+      invalidator.add(.entry(parent: FileTree.root, name: name))
+      #expect(throws: Never.self) { try setMode(0o604, of: file, in: tree) }
+      invalidator.add(.attributes(file))
+      #expect(shows(0o604, of: path))
+      return making
+    }
+    making.join()
+    #expect(POSIX.names(fixture.mountpoint) == ["Emma", "Liam"])
+    invalidator.finish()
+    try fixture.end()
   }
 
   @Test func namesNeedNotBeText() throws {
