@@ -210,6 +210,24 @@ import Testing
     try program.run("restore", path, "--revision", "00000000", "--yes", expecting: 6)
   }
 
+  @Test func aFileThatIsThereComesBackByTheCommandThatIsTold() throws {
+    let program = try Program.withVault()
+    try addVaccine(to: program)
+    let (card, file) = (program.folder.appending("card.jpg").string, "\(path)/card.jpg")
+    let history = try program.run("history", path).output.split(separator: "\n")
+    let first = String(try #require(history.last?.prefix(8)))
+    let alone = try program.run("restore", file, expecting: 2).errors
+    #expect(alone.contains("No older revision of it is kept."))
+    try program.write("another", to: card)
+    try program.run("attach", path, card, "--replace", expecting: 0)
+    let told = try program.run("restore", file, expecting: 2).errors
+    #expect(told.contains("kinvault history '\(file)'"), "\(told)")
+    #expect(told.contains("kinvault restore '\(file)' --revision \(first)"), "\(told)")
+    try program.run("history", file, expecting: 0)
+    try program.run("restore", file, "--revision", first, "--yes", expecting: 0)
+    #expect(try program.run("record", "show", path).output.contains("card.jpg  3.0 MB"))
+  }
+
   @Test func wrongInputHasItsOwnExitStatus() throws {
     let program = try Program.withVault()
     let wrong = program.folder.appending("wrong").string
