@@ -1,5 +1,6 @@
 import BlobStore
 import RemoteStores
+import Synchronization
 import TestSupport
 import Testing
 
@@ -156,6 +157,18 @@ struct HostileServerTests {
       $0.timeouts.total = .seconds(600)
     }
     #expect(throws: BlobStoreError.timedOut(path: "a")) { try store.put("a", bytes) }
+  }
+
+  /// It is told after half a minute, and not after one for each time that might be tried.
+  @Test func silenceIsWaitedForOnce() throws {
+    #expect(Timeouts().idle == RetryingStore.Policy().patience)
+    #expect(Timeouts().idle <= .seconds(30))
+    let silent = CannedServer { _, _ in .silence }
+    var policy = RetryingStore.Policy()
+    policy.patience = Self.impatient.idle
+    let store = RetryingStore(try s3(silent) { $0.timeouts = Self.impatient }, policy: policy)
+    #expect(throws: BlobStoreError.timedOut(path: "a")) { try store.read("a", limit: 9) }
+    #expect(silent.requests.count == 1)
   }
 
   @Test func asksOnceMoreWhereTheConnectionBreaksOff() throws {
@@ -381,6 +394,35 @@ struct HostileServerTests {
       let size = try #require(error { _ = try webDAV(refusing).size(of: "a") }, "\(status)")
       #expect(listing.isTransient == mayPass && size.isTransient == mayPass, "\(listing) \(size)")
     }
+  }
+
+  /// Another thread or another device has made it meanwhile; servers have many words for that.
+  @Test(arguments: [
+    "403 Forbidden", "405 Method Not Allowed", "409 Conflict", "423 Locked", "500 Oops",
+  ])
+  func aFolderThatIsThereByNowIsWrittenInto(_ status: String) throws {
+    let folder =
+      "<?xml version=\"1.0\"?><D:multistatus xmlns:D=\"DAV:\"><D:response><D:href>/dav/f/</D:href>"
+      + "<D:propstat><D:prop><D:resourcetype><D:collection/></D:resourcetype></D:prop>"
+      + "<D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response></D:multistatus>"
+    let isAsked = Mutex(false)
+    let server = CannedServer { request, _ in
+      let method = request.prefix { $0 != " " }
+      let isThere = isAsked.withLock { isAsked in
+        isAsked = isAsked || method == "MKCOL"
+        return isAsked
+      }
+      return switch method {
+      case "MKCOL": .bytes(Self.reply(status, ""))
+      case "PROPFIND" where isThere: .bytes(Self.reply("207 Multi-Status", folder))
+      case "PROPFIND": .bytes(Self.reply("404 Not Found", ""))
+      case "PUT" where !isThere: .bytes(Self.reply("409 Conflict", ""))
+      default: .bytes(Self.reply("201 Created", ""))
+      }
+    }
+    try webDAV(server).put("f/a", [1, 2, 3])
+    #expect(server.requests.contains { $0.hasPrefix("MKCOL /dav/f/ ") })
+    #expect(server.requests.contains { $0.hasPrefix("MOVE /dav/f/") })
   }
 
   /// lighttpd and WsgiDAV answer so when two move to one place at once.
