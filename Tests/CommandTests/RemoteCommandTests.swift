@@ -418,11 +418,25 @@ import Testing
 
     // A mount that syncs by itself stops there too: status, the log and whoever runs a command next tell of it.
     let place = desk.program.folder.appending("laptop's").string
-    try laptop.run("mount", place, environment: ["KINVAULT_LOG": "file"], expecting: 0)
+    let (programs, notices) = (place + " programs", place + " notices")
+    #expect(mkdir(programs, 0o700) == 0)
+    try desk.program.write(
+      "#!/bin/sh\necho \"$*\" >>\"\(notices)\"\n", to: "\(programs)/notify-send")
+    #expect(chmod("\(programs)/notify-send", 0o700) == 0)
+    try laptop.run(
+      "mount", place,
+      environment: ["KINVAULT_LOG": "file", "PATH": "\(programs):/usr/local/bin:/usr/bin:/bin"],
+      expecting: 0)
     for _ in 0..<600 where try !laptop.run("status", expecting: 0).output.contains(hint) {
       usleep(100_000)
     }
     #expect(try laptop.run("status", expecting: 0).output.contains(hint))
+    // The desktop too, and there without a name.
+    for _ in 0..<600 where access(notices, F_OK) != 0 { usleep(100_000) }
+    usleep(100_000)
+    let noticed = String(decoding: try desk.program.read(notices), as: UTF8.self)
+    #expect(noticed.hasSuffix(" Kinvault The family vault needs a look: kinvault status\n"))
+    #expect(noticed.split(separator: "\n").count == 1, "\(noticed)")
     let next = try laptop.run("record", "list", "--all", expecting: 0)
     #expect(next.errors.contains("The sync with usb has stopped."), "\(next.errors)")
     #expect(next.output.contains("Record 29"))
