@@ -2,6 +2,10 @@ import Glibc
 import SystemPackage
 import TestSupport
 import Testing
+import Vault
+import VaultCrypto
+
+@testable import kinvault
 
 /// One of several machines of a person: a vault folder and a state directory of its own, in the test folder of a
 /// `Program`.
@@ -151,4 +155,19 @@ struct Machine {
   func expectWhole(sourceLocation: SourceLocation = #_sourceLocation) throws {
     try run("check", "--read-data", expecting: 0, sourceLocation: sourceLocation)
   }
+}
+
+// MARK: The vault in the test's own process
+
+extension Machine {
+  func opened(readOnly: Bool = false) throws -> Vault {
+    let copy = try VaultCopy.find(
+      in: FilePath(vault), stateRoot: FilePath(state).appending("kinvault"))
+    let key = try Vault.unlock(
+      copy, password: SecretBytes(copying: Array("correct horse battery".utf8)))
+    return try Vault.open(copy, key: key, options: OpenOptions(readOnly: readOnly))
+  }
+
+  /// What the status says of access where the vault is unlocked, which it cannot be on every machine.
+  func accessNotes() throws -> [String] { try AccessNotes(of: opened(readOnly: true)).lines }
 }

@@ -1,13 +1,9 @@
 import Glibc
 import MachineState
-import SystemPackage
 import TestSupport
 import Testing
 import Vault
-import VaultCrypto
 import VaultModel
-
-@testable import kinvault
 
 @Suite struct UnshareCommandTests {
   @Test func takesTheAccessAwayAndTheOldFilesFromTheRemote() throws {
@@ -39,7 +35,7 @@ import VaultModel
     try pair.ben.run("unlock", expecting: 0)
     let status = try pair.ben.run("status", expecting: 0).output
     if status.contains("You are") { #expect(status.contains(told), "\(status)") }
-    #expect(try self.told(pair.ben).contains { $0.hasPrefix(told) })
+    #expect(try pair.ben.accessNotes().contains { $0.hasPrefix(told) })
     #expect(try pair.ben.run("check").output.contains(told))
     try pair.anna.run("share", "Emma", "--with", "Ben", "--role", "editor", expecting: 0)
     try pair.meet()
@@ -81,7 +77,7 @@ import VaultModel
       #expect(status.contains("Encrypting Emma anew was interrupted, "), "\(status)")
       #expect(status.contains("until it is done Ben can read it"))
     }
-    let interrupted = try told(pair.anna).filter {
+    let interrupted = try pair.anna.accessNotes().filter {
       $0.hasPrefix("Encrypting Emma anew was interrupted, ")
     }
     #expect(interrupted.count == 1)
@@ -147,7 +143,7 @@ import VaultModel
     let day = "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
     try pair.anna.run(
       "share", "Emma", "--with", "Ben", "--role", "viewer", "--until", day, expecting: 0)
-    #expect(try told(pair.anna).contains { $0.hasPrefix("Ben's access to Emma ends on ") })
+    #expect(try pair.anna.accessNotes().contains { $0.hasPrefix("Ben's access to Emma ends on ") })
     #expect(try pair.anna.run("access", "list", expecting: 0).output.contains("viewer"))
   }
 
@@ -156,7 +152,7 @@ import VaultModel
     let pair = try InvitedPair()
     try pair.join()
     try pair.anna.run("sync", expecting: 0)
-    let (anna, ben) = (try opened(pair.anna), try opened(pair.ben))
+    let (anna, ben) = (try pair.anna.opened(), try pair.ben.opened())
     try anna.acceptIntroductions()
     let yesterday = WallClock.system.milliseconds() - 86_400_000
     try anna.share(#require(anna.members.first), with: ben.person, role: .viewer, until: yesterday)
@@ -165,27 +161,15 @@ import VaultModel
     let carried = try CommandRunner.run("cp", ["-a", "\(pair.anna.vault)/members", pair.ben.vault])
     #expect(carried.status == 0, "\(carried.errors)")
     #expect(try pair.anna.run("access", "list", expecting: 0).output.contains("viewer, has ended"))
-    let ended = try told(pair.anna).filter { $0.hasPrefix("Ben's access to Emma ended on ") }
+    let ended = try pair.anna.accessNotes().filter {
+      $0.hasPrefix("Ben's access to Emma ended on ")
+    }
     #expect(ended.count == 1 && ended[0].hasSuffix("the next sync of an owner takes the key away."))
     let given = "was given until a date that has passed."
-    #expect(try told(pair.ben).contains { $0.contains(given) })
+    #expect(try pair.ben.accessNotes().contains { $0.contains(given) })
     #expect(try pair.ben.run("member", "list", expecting: 0).output.hasPrefix("No members"))
     try pair.anna.run("sync", expecting: 0)
-    #expect(try told(pair.anna).isEmpty)
+    #expect(try pair.anna.accessNotes().isEmpty)
     #expect(try !pair.anna.run("access", "list", expecting: 0).output.contains("Ben"))
-  }
-
-  private func opened(_ machine: Machine, readOnly: Bool = false) throws -> Vault {
-    let (folder, states) = (FilePath(machine.vault), FilePath(machine.state).appending("kinvault"))
-    let key = try Vault.unlock(
-      folder: folder, stateRoot: states,
-      password: SecretBytes(copying: Array("correct horse battery".utf8)))
-    return try Vault.open(
-      folder: folder, stateRoot: states, key: key, options: OpenOptions(readOnly: readOnly))
-  }
-
-  /// What the status says of access where the vault is unlocked, which it cannot be on every machine.
-  private func told(_ machine: Machine) throws -> [String] {
-    try AccessNotes(of: opened(machine, readOnly: true)).lines
   }
 }
