@@ -166,6 +166,9 @@ extension Member {
     if let kept, needs(kept, beside: found.map(\.head), isForged: isForged) {
       try adopt(kept: kept, &heads)
     }
+    if mayWrite, !found.contains(where: { $0.head.device == context.device.id }) {
+      try learnLinesOfFormer(&heads)
+    }
     try noteLines(of: found.map(\.head), &heads)
     failures += adoptInRounds(found, &heads)
     // Where a head of this device is followed, that is the newest one which this machine has written.

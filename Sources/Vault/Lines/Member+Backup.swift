@@ -22,6 +22,13 @@ extension Member {
     if let former = try formerOwn() { try learnRest(ofLost: former, &heads) }
   }
 
+  /// Notes which lines this machine took over as a device that was left out since: its own file of the device that it was before
+  /// that would be followed otherwise, where others have another line of that one.
+  func learnLinesOfFormer(_ heads: inout HeadsState) throws(VaultError) {
+    guard let former = try formerOwn(), former.device != context.device.id else { return }
+    heads.lines.retold += former.head.retold.filter { !heads.lines.retold.contains($0) }
+  }
+
   /// Notes what this machine wrote when its person could write, nobody has got, and does not count, as they may only read
   /// now: also that it deleted what is still there.
   func noteHeldBack(_ heads: inout HeadsState) throws(VaultError) {
