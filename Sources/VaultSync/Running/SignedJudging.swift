@@ -91,6 +91,11 @@ struct SignedJudging {
       if memory.seen[path]?.fingerprint != entry.fingerprint || !sight.local.files.contains(path) {
         return true
       }
+      // Under a new mark a cache may have given what was there before.
+      if session.looksEverywhere, path.registerDevice != nil, memory.seen[path]?.isRetired == false
+      {
+        return true
+      }
       // What stands here counts for nothing any more; what is there may.
       if judged.former.contains(path) { return true }
       // Of two that differ one does not hold.
