@@ -117,6 +117,50 @@ import VaultTrust
     return (device, id)
   }
 
+  /// A stranger certifies the removed phone, with its consent, which whoever has its key can give. What was written over its changes
+  /// waits for nothing all the same, also where none of its heads ever came.
+  @Test func whoeverElseCertifiesItItsPersonHasLeftItOut() throws {
+    let usb = MemoryStore()
+    let family = try Family(count: 3)
+    let (desk, phone, late) = (family[0], family[1], family[2])
+    try family.meet(at: usb)
+    let note = try phone.write("Visit", "of the phone")
+    for machine in [phone, desk] { try machine.sync(usb) }
+    try desk.edit(note, "of the desk")
+    try desk.vault.beginGeneration(removing: [phone.vault.device], words: Family.words.words)
+    try desk.vault.beginEpoch(of: desk.emma, without: [])
+    try desk.sync(usb)
+    try Self.certify(phone.vault.context.device, of: desk.vault, in: late.store)
+    try late.reopen()
+    for _ in 0..<2 {
+      try late.sync(usb)
+      try #require(!late.vault.context.people.isFormer(phone.vault.device))
+      #expect(try !late.emma.holdsEntries)
+      #expect(try late.contents().values.contains("of the desk"))
+      try late.reopen()
+    }
+  }
+
+  /// Puts a person into a folder who is made up, and whose device has certified this one as another one of theirs.
+  private static func certify(
+    _ device: ThisDevice, of vault: Vault, in store: MemoryStore
+  ) throws {
+    let context = vault.context
+    let stranger = try MadeUp(vault: vault.id, store: store).person()
+    let new = PublicDevice(device, of: stranger.id, binding: context.binding)
+    let certificate = Certificate(
+      person: stranger.id, generation: stranger.generation,
+      signingKey: try #require(VerifyingKey(new.signingPublicKey)),
+      agreementKey: new.agreementPublicKey, consent: new.consent, approver: stranger.certificate,
+      time: 9)
+    let body = certificate.encoded()
+    let path = VaultPath.certificate(
+      stranger.id, vault.id.statementID(.certificate, body: body))
+    try store.put(
+      BlobPath(path.string),
+      context.signedFiles.statement(.certificate, body) { stranger.key.key.sign($0) })
+  }
+
   /// A member that it made before its removal came round is none afterwards, and keeps nothing else from going on.
   @Test func aMemberOfItsOwnEndsNoSync() throws {
     let (usb, disk) = (MemoryStore(), MemoryStore())

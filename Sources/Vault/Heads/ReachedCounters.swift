@@ -100,8 +100,19 @@ extension Member {
   private func unreached(_ version: VersionVector, _ reached: ReachedCounters) -> DeviceID? {
     version.entries.first { entry in
       entry.counter > reached.limit(of: entry.device, isWriter: isWriter)
-        && !context.people.isFormer(entry.device)
+        && !isLeftOut(entry.device)
     }?.device
+  }
+
+  /// Whether nobody waits for what a device has written, since its person has left it out. Whoever has its key may have somebody
+  /// else certify it: an honest device has one person.
+  private func isLeftOut(_ device: DeviceID) -> Bool {
+    let people = context.people
+    if people.isFormer(device) { return true }
+    return device != context.device.id
+      && people.persons.values.contains { person in
+        person.former[device] != nil && register.links.couldWrite(person.id)
+      }
   }
 
   /// Takes out of the segments of another device's head the entries that wait.
