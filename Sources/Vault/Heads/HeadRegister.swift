@@ -137,28 +137,48 @@ struct HeadRegister: Sendable {
 
   /// This device's next head, and its file's bytes.
   ///
-  /// - Throws: `thisDeviceRemoved`; `keysDivided` while this device waits for the words.
+  /// - Throws: `thisDeviceRemoved`; `keysDivided` while this device waits for the words; `limit` for one that nobody could read.
   func encode(
     _ head: Head, counter: UInt64, previous: FileHash?
   ) throws(VaultError) -> (body: HeadFile, bytes: [UInt8]) {
     let path = path(of: context.device.id)
     let epoch = keys.current
+    let plain = head.encoded()
     let sealed = context.signedFiles.seal(
-      head.encoded(), with: epoch.registerKey, .head, path, counter: counter)
+      plain, with: epoch.registerKey, .head, path, counter: counter)
     let certificate = try context.ownCertificate()
     // What the certificate and the epoch say need not be said again.
     let generation = context.keys.generation
     var body = HeadFile(
       member: member, person: context.person, certificate: certificate.id,
       device: context.device.id, counter: counter, previous: previous, epoch: keys.currentEpoch,
-      follows: links.history.tips.filter { $0 != keys.currentEpoch },
+      follows: links.history.tips(for: context.person).filter { $0 != keys.currentEpoch },
       generation: generation == certificate.certificate.generation ? nil : generation,
       keyID: epoch.keyID)
     let opened = body
     body.sealed = sealed.encoded()
+    let encoded = body.encoded()
     let device = context.device
-    let bytes = context.signedFiles.statement(.head, body.encoded()) { device.signingKey.sign($0) }
+    let bytes = context.signedFiles.statement(.head, encoded) { device.signingKey.sign($0) }
+    try requireReadable(plain, encoded, byteCount: bytes.count)
     return (opened, bytes)
+  }
+
+  /// Much of what a head says others have brought about. One that is more than a reader takes would replace the one that is there,
+  /// and nobody could read either.
+  private func requireReadable(
+    _ head: [UInt8], _ body: [UInt8], byteCount: Int
+  ) throws(VaultError) {
+    do {
+      _ = try Head(decoding: head)
+      _ = try HeadFile(decoding: body)
+      try Limits.check(byteCount, Self.fileLimit, "bytes")
+    } catch {
+      guard case .limit(let what, let found, let limit) = error else {
+        throw VaultError(error, path: path(of: context.device.id).string)
+      }
+      throw .limit(what: "\(what) of a head", found: found, limit: limit)
+    }
   }
 
   /// Puts the new head in place; durable, with everything written before it, when this returns.

@@ -36,8 +36,8 @@ struct LinkWriter {
     try store(
       Link(
         member: links.member, person: context.person, certificate: certificate, place: seat,
-        follows: links.history.tips, changes: changes, epoch: epoch, wraps: wraps,
-        time: context.clock.milliseconds(),
+        follows: links.history.tips(for: context.person), changes: changes, epoch: epoch,
+        wraps: wraps, time: context.clock.milliseconds(),
         confirmed: links.history.unconfirmed(by: people)))
   }
 
@@ -68,7 +68,8 @@ struct LinkWriter {
     try store(
       Link(
         member: links.member, person: context.person, certificate: certificate, place: nil,
-        follows: links.history.tips, changes: [.limit(context.person, nil, until: 0)],
+        follows: links.history.tips(for: context.person),
+        changes: [.limit(context.person, nil, until: 0)],
         time: context.clock.milliseconds(), heads: heads))
   }
 

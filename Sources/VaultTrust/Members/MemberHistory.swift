@@ -66,10 +66,31 @@ package struct MemberHistory: Sendable {
     return graph.waiting[link].map { .waits(for: $0) }
   }
 
-  /// The links that count, less those before another one: what a new link follows.
-  package var tips: [StatementID] {
-    let counting = verdicts.indices.filter { verdicts[$0] == .counts }
-    return graph.lasts(of: counting).map { graph.ids[$0] }.sorted()
+  /// The links that count, less those before another one.
+  package var tips: [StatementID] { lastCounting.map { graph.ids[$0] }.sorted() }
+
+  private var lastCounting: [Int] {
+    graph.lasts(of: verdicts.indices.filter { verdicts[$0] == .counts })
+  }
+
+  /// What a new link or head of the person follows: all tips, as far as there is room. An owner may write any number beside one
+  /// another. Those come first after which the person has what they were given, then those of the most senior.
+  package func tips(for person: PersonID) -> [StatementID] {
+    let (tips, limit) = (lastCounting, StatementLimits.linkFollows)
+    guard tips.count > limit else { return tips.map { graph.ids[$0] }.sorted() }
+    let ranks = Dictionary(zip(places.map(\.place), 0...), uniquingKeysWith: min)
+    func rank(_ link: Int) -> Int { graph.links[link].place.flatMap { ranks[$0] } ?? places.count }
+    let gifts = (remainders[person] ?? []).filter { $0.role != nil }.compactMap(\.gift.link)
+      .sorted { (rank($0), $0) < (rank($1), $1) }
+    var followed: Set<Int> = []
+    for gift in gifts.prefix(limit / 2) {
+      let after = graph.future(of: gift)
+      if let tip = tips.first(where: { $0 == gift || after.contains($0) }) { followed.insert(tip) }
+    }
+    for tip in tips.sorted(by: { (rank($0), -$0) < (rank($1), -$1) }) where followed.count < limit {
+      followed.insert(tip)
+    }
+    return followed.map { graph.ids[$0] }.sorted()
   }
 
   /// The places that the person holds, the most senior first.
