@@ -1,9 +1,11 @@
 import BlobStore
+import Notes
 import TestSupport
 import Testing
 import Threads
 import VaultErrors
 import VaultModel
+import VaultObjects
 import VaultTrust
 
 @testable import Vault
@@ -82,5 +84,69 @@ import VaultTrust
     try anna.write("Without Ben")
     try adults.carry(from: anna, to: adults.carla)
     #expect(try adults.carla.titles.contains("Without Ben"))
+  }
+
+  // MARK: Versions of very many devices
+
+  /// One that names so many devices.
+  private static func version(of count: Int) -> VersionVector {
+    if count == 1 { return VersionVector(device: .random(), counter: 1) }
+    return version(of: count / 2).joined(with: version(of: count - count / 2))
+  }
+
+  /// Puts what somebody has made of a record before Anna, as one of her heads would bring it: it names as many devices as a reader
+  /// takes.
+  private func plant(_ record: RecordID, in parent: RecordID) throws {
+    let member = try #require(adults.anna.emma)
+    let time = HybridTime(milliseconds: 1)
+    var revision = RecordRevision(
+      record: record, place: RecordPlace(parent: parent, title: try #require(FileName("Planted"))),
+      placeTime: time, attributesTime: time, version: Self.version(of: Limits.versionDevices),
+      time: time, device: .random())
+    let bytes = revision.encode { _ in .zero }
+    let digest = try member.objects.write(.record, bytes, under: member.register.keys.current)
+    let entry = RecordEntry(revision, named: digest, summary: .empty)
+    member.state.withLock { _ = $0.take([entry]) }
+  }
+
+  /// What is saved beside it is there when the vault is opened anew.
+  private func expectSaving() throws {
+    let anna = adults.anna
+    try anna.write("Another")
+    try anna.reopen()
+    #expect(try anna.titles.contains("Another"))
+    #expect(anna.vault.problems.filter { $0.severity == .damage } == [])
+  }
+
+  @Test func whatWouldNameTooManyDevicesIsNotJoined() throws {
+    let note = try adults.anna.write("Note")
+    try plant(note, in: .root)
+    let member = try #require(adults.anna.emma)
+    try #require(member.hasConcurrentVersions)
+    _ = try member.joinConcurrent()
+    #expect(member.hasConcurrentVersions)
+    try expectSaving()
+  }
+
+  /// The version that loses would be added to a record that somebody has made beforehand, and that nothing can be added to.
+  @Test func aCopyThatTakesNothingKeepsNothingFromBeingSaved() throws {
+    let (anna, carla) = (adults.anna, adults.carla)
+    let note = try anna.write("Note", "before")
+    try adults.meet()
+    try anna.edit(note, "of Anna")
+    try carla.edit(note, "of Carla")
+    let marks = try [anna, carla].map { adult in
+      let member = try #require(adult.emma)
+      let revision = try member.revision(#require(member.entry(note)).revision)
+      return ConflictMark(record: note, device: adult.vault.device, time: revision.time)
+    }
+    let emma = try #require(anna.emma)
+    for mark in marks {
+      let copy = ConflictCopy(mark: mark, title: try #require(FileName("Note")), items: [])
+      try plant(copy.record(in: emma.id), in: ConflictCopy.folder(of: emma.id))
+    }
+    try adults.carry(from: carla, to: anna)
+    #expect(!emma.hasConcurrentVersions)
+    try expectSaving()
   }
 }

@@ -30,7 +30,12 @@ extension CommitWriter {
         if item != name.item { changes[name.record, default: []].append(item) }
       }
     }
-    for (record, items) in changes.sorted(by: { $0.key < $1.key }) { try set(items, in: record) }
+    for (record, items) in changes.sorted(by: { $0.key < $1.key }) {
+      let isSet = try unlessUnreadable { (writer) throws(VaultError) in
+        try writer.set(items, in: record)
+      }
+      if !isSet { changes[record] = nil }
+    }
     try keepLost { item in
       names[item.file]?.contains { name in
         let new = changes[name.record]?.first { $0.name == name.item.name }
@@ -84,7 +89,8 @@ extension CommitWriter {
       || lost.contains { $0.items.contains { $0.hasContent(of: name.item) } }
     guard !isKnown, let entry = entry(name.record) else { return }
     let revision = NamedRevision(try member.revision(entry.revision), named: entry.revision)
-    let author = try RevisionJoin(member: member).author(of: .item(name.item), in: revision)
+    let known = try ifWhole(RevisionJoin(member: member).author(of: .item(name.item), in: revision))
+    let author = known ?? revision.revision.device
     lost.append(
       ConflictCopy(
         mark: ConflictMark(record: name.record, device: author, time: name.item.time),
@@ -113,7 +119,30 @@ extension CommitWriter {
     for copy in copies {
       var copy = copy
       copy.items.removeAll(where: shows)
-      if !copy.items.isEmpty { try keep(copy) }
+      if copy.items.isEmpty { continue }
+      // The version itself stays in the history of the record that it lost in.
+      try unlessUnreadable { (writer) throws(VaultError) in try writer.keep(copy) }
+    }
+  }
+
+  /// Does something to a record of which others may have made one that cannot be read, or that nothing can be added to: then it is
+  /// left undone, since everything else is to be saved.
+  ///
+  /// - Returns: Whether it was done.
+  @discardableResult
+  private mutating func unlessUnreadable(
+    _ body: (inout CommitWriter) throws(VaultError) -> Void
+  ) throws(VaultError) -> Bool {
+    let before = (written, items)
+    do {
+      try body(&self)
+      return true
+    } catch {
+      switch error {
+      case .damaged, .limit: (written, items) = before
+      default: throw error
+      }
+      return false
     }
   }
 

@@ -190,7 +190,14 @@ extension CommitWriter {
   }
 
   /// Writes the revision and the new pages of its item tree, signed by this device unless it is a join.
+  ///
+  /// - Throws: `limit` for one that nobody could read, nor a list that names it.
   func store(_ revision: inout RecordRevision) throws(VaultError) -> ContentDigest {
+    guard revision.version.isReadable else {
+      throw .limit(
+        what: "the number of devices that have changed a record",
+        found: revision.version.entries.count, limit: Limits.versionDevices)
+    }
     let isJoin = revision.previous.count > 1
     let signer = try isJoin ? nil : context.ownCertificate().id
     if !isJoin, !revision.place.isDeleted { revision.removePadding() }

@@ -21,7 +21,12 @@ final class Renaming: Sendable {
     self.other = other
   }
 
-  func concerns(_ entry: RecordEntry) -> Bool { entry.version[device] > above }
+  func concerns(_ entry: RecordEntry) -> Bool { concerns(entry.version) }
+
+  /// Whether it counts what the device wrote in its line. One that names as many devices as can be stays as it is.
+  private func concerns(_ version: VersionVector) -> Bool {
+    version[device] > above && version.renaming(device, above: above, to: other).isReadable
+  }
 
   /// - Throws: `noSpace`, `io`.
   func entry(_ entry: RecordEntry) throws(VaultError) -> RecordEntry {
@@ -49,7 +54,7 @@ final class Renaming: Sendable {
         waiting.removeLast()
         continue
       }
-      guard revision.version[device] > above else {
+      guard concerns(revision.version) else {
         note(digest, as: digest)
         waiting.removeLast()
         continue

@@ -72,6 +72,11 @@ package struct VersionVector: Hashable, Sendable {
 
   package var isEmpty: Bool { storage == .none }
 
+  /// Whether it names no more devices than a reader takes. What joins or goes on from vectors that do may name more.
+  package var isReadable: Bool {
+    if case .many(let entries) = storage { entries.count <= Limits.versionDevices } else { true }
+  }
+
   /// The counter of a device; zero for one that never wrote the record.
   package subscript(device: DeviceID) -> UInt64 {
     get {
