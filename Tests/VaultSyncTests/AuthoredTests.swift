@@ -139,6 +139,29 @@ import VaultTrust
     #expect(!own.head.authored.contains(use.digest))
   }
 
+  /// Somebody who may write has made up as many lists as a head names, and the desk names them: a removal lists all the same.
+  @Test func theListsOfARemovalHaveRoom() throws {
+    let family = try Family(count: 2)
+    let (desk, phone) = (family[0], family[1])
+    try family.meet(at: usb)
+    let note = try phone.write("Visit", "of the phone")
+    for device in [phone, desk] { try device.sync(usb) }
+    try desk.emma.withWriter { (writer, _) throws(VaultError) in
+      try writer.writeLearned { head in
+        head.authored = (0..<Limits.headLists).map { _ in ContentDigest.random() }.sorted()
+      }
+    }
+    try desk.vault.beginGeneration(removing: [phone.vault.device], words: Family.words.words)
+    let digest = try #require(desk.emma.entry(note)).revision
+    guard case .signed(let author) = try desk.emma.authorship(of: digest) else {
+      Issue.record("it is not signed")
+      return
+    }
+    #expect(author.standing == .listed)
+    try desk.write("Later", "of the desk")
+    #expect(try desk.emma.openedHeads.contains { $0.head.authored.count == Limits.headLists })
+  }
+
   /// What is listed a repair takes by itself; what is not it leaves, and says so.
   @Test func aRepairGoesByTheList() throws {
     let later = try signsLater()

@@ -3,6 +3,7 @@ import Notes
 import TestSupport
 import Testing
 import Threads
+import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
@@ -84,6 +85,20 @@ import VaultTrust
     try anna.write("Without Ben")
     try adults.carry(from: anna, to: adults.carla)
     #expect(try adults.carla.titles.contains("Without Ben"))
+  }
+
+  // MARK: Very many devices
+
+  /// Somebody has so many that a head could name them alone, all of which come before those of others.
+  @Test func nobodyCrowdsOutTheDevicesOfOthers() throws {
+    let (one, other) = (PersonID.random(), PersonID.random())
+    let devices = (0..<50).map { _ in DeviceID.random() }.sorted()
+    var persons = Dictionary(devices.map { ($0, one) }) { first, _ in first }
+    persons[devices[48]] = other
+    persons[devices[49]] = nil
+    let room = HeadRoom(persons: persons)
+    let named = room.shares(of: devices.reversed(), atMost: 10) { $0 }
+    #expect(named == Array(devices.prefix(8)) + devices.suffix(2))
   }
 
   // MARK: Versions of very many devices

@@ -81,9 +81,17 @@ extension CommitWriter {
     let current = heads.loaded.values.filter {
       $0.device != context.device.id && $0.late == nil
     }
-    return (current + lateHeadsTaken).map {
+    return withRoom(current + lateHeadsTaken, atMost: Limits.headDevices, of: \.device).map {
       Head.Cover(device: $0.device, counter: $0.counter, headHash: $0.hash)
-    }.sorted { $0.device < $1.device }
+    }
+  }
+
+  /// As much of what is said of devices as a head names, in the order of the devices.
+  private func withRoom<Said>(
+    _ all: [Said], atMost limit: Int, of device: (Said) -> DeviceID
+  ) -> [Said] {
+    if all.count <= limit { return all.sorted { device($0) < device($1) } }
+    return HeadRoom(context.people).shares(of: all, atMost: limit, of: device)
   }
 
   /// The late heads of other devices that are here and of which the next head has everything, or another one in use has.
@@ -132,7 +140,7 @@ extension CommitWriter {
         && !context.people.isFormer(taken.device)
         && heads.loaded[taken.device].map(\.isLate) ?? true
     }
-    return Array(told.sorted { $0.device < $1.device }.prefix(Limits.headHeard))
+    return withRoom(told, atMost: Limits.headHeard, of: \.device)
   }
 
   /// What the next head goes on from without having read it: what the heads that are followed here say, the late ones that
@@ -148,7 +156,7 @@ extension CommitWriter {
     if newest.isEmpty { return [] }
     let certified = Set(context.people.persons.values.flatMap(\.devices.keys))
     let known = newest.values.filter { certified.contains($0.device) }
-    return Array(known.sorted { $0.device < $1.device }.prefix(Limits.headHeard))
+    return withRoom(known, atMost: Limits.headHeard, of: \.device)
   }
 
   /// How far the other devices have come of which neither `cover` nor `heard` says as much: those whose heads do not
@@ -162,7 +170,7 @@ extension CommitWriter {
       guard counter > told[device] ?? 0, member.isWriter(device) else { return nil }
       return Head.Reached(device: device, counter: counter)
     }
-    return Array(found.sorted { $0.device < $1.device }.prefix(Limits.headHeard))
+    return withRoom(found, atMost: Limits.headHeard, of: \.device)
   }
 
   /// Puts what is known only from heads of another epoch under the keys of the current one.

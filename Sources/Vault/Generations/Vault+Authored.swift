@@ -77,8 +77,10 @@ extension Member {
         try objects.publish(use.digest)
         lists.append(use.digest)
       }
+      // Those of others make room: somebody could have made up as many as a head names.
       try writer.writeLearned { head in
-        head.authored = Set(head.authored).union(lists).sorted()
+        let others = head.authored.filter { !lists.contains($0) }
+        head.authored = (lists + others.prefix(max(0, Limits.headLists - lists.count))).sorted()
       }
     }
     return lists

@@ -268,13 +268,14 @@ extension HeadsState {
       marks: Array(marks.prefix(count)))
   }
 
-  /// The strays that nobody has taken over by now, for this device's next head.
+  /// The strays that nobody has taken over by now, as many as this device's next head names.
   func openStrays(by witnesses: Witnesses) -> [Head.Stray] {
-    lines.strays.values.filter { stray in
+    let open = lines.strays.values.filter { stray in
       retelling(of: stray.device, stray.mark, by: witnesses) == nil
         && followed(stray.device, by: witnesses).map { $0.mark != stray.mark }
           ?? false
         && !lines[stray.device].contains(stray.mark)
-    }.sorted { $0.device < $1.device }
+    }
+    return Array(open.sorted { $0.device < $1.device }.prefix(Limits.headHeard))
   }
 }

@@ -1,0 +1,33 @@
+import VaultModel
+
+/// What of other devices has room in a head: of each person the same share, so that nobody crowds out the others with devices that
+/// they have made up.
+struct HeadRoom {
+  private var persons: [DeviceID: PersonID] = [:]
+
+  init(_ people: People) {
+    for person in people.persons.values {
+      for device in person.certificates.keys {
+        persons[device] = min(persons[device] ?? person.id, person.id)
+      }
+    }
+  }
+
+  /// - Parameter persons: Who has certified each device.
+  init(persons: [DeviceID: PersonID]) { self.persons = persons }
+
+  /// As many of these as there may be, in the order of the devices.
+  func shares<Said>(
+    of all: [Said], atMost limit: Int, of device: (Said) -> DeviceID
+  ) -> [Said] {
+    var counts: [PersonID?: Int] = [:]
+    var ranked: [(rank: Int, said: Said)] = []
+    for said in all.sorted(by: { device($0) < device($1) }) {
+      let person = persons[device(said)]
+      ranked.append((rank: counts[person, default: 0], said: said))
+      counts[person, default: 0] += 1
+    }
+    ranked.sort { ($0.rank, device($0.said)) < ($1.rank, device($1.said)) }
+    return ranked.prefix(limit).map(\.said).sorted { device($0) < device($1) }
+  }
+}
