@@ -39,6 +39,8 @@ package struct ClosingPreview: Sendable {
   package let staying: [Staying]
   /// The newest first.
   package let deeds: [Deed]
+  /// How many devices go as well, since there is no room for all that departing ones have let in.
+  package let goingAlongCount: Int
 }
 
 extension Vault {
@@ -50,10 +52,12 @@ extension Vault {
   ) throws(VaultError) -> ClosingPreview {
     try context.reloadPeople()
     let own = try context.ownPerson()
+    let goingAlong = own.devicesWithoutRoom(besides: departing, at: device)
+    let going = departing.union(goingAlong)
     let known = context.people.trust.statements.certificates
     // Those that wait for the words stay as well.
     let all = own.devices.merging(own.waiting) { counting, _ in counting }
-    let staying = all.filter { !departing.contains($0.key) }.map { id, certified in
+    let staying = all.filter { !going.contains($0.key) }.map { id, certified in
       ClosingPreview.Staying(
         device: id, since: certified.certificate.time,
         approver: certified.certificate.approver.flatMap { known[$0]?.device },
@@ -62,9 +66,11 @@ extension Vault {
       if left.isThisOne != right.isThisOne { return left.isThisOne }
       return (left.since, left.device) < (right.since, right.device)
     }
-    let certificates = certificates(of: departing)
+    let certificates = certificates(of: going)
     let deeds = approvals(by: certificates, in: all) + changes(by: certificates)
-    return ClosingPreview(staying: staying, deeds: deeds.sorted { $0.time > $1.time })
+    return ClosingPreview(
+      staying: staying, deeds: deeds.sorted { $0.time > $1.time },
+      goingAlongCount: goingAlong.count)
   }
 
   private func approvals(

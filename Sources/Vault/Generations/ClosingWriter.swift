@@ -80,7 +80,7 @@ struct ClosingWriter {
       signature: oldKey.sign(files.binding.vault.signedMessage(.successor, body)))
   }
 
-  private static let listLimit = 1_024
+  static let listLimit = 1_024
   private static let countedLimit = 16_384
 
   private func requireLimits(of closing: Closing) throws(VaultError) {

@@ -34,6 +34,32 @@ package struct Leaving: Hashable, Sendable {
   }
 }
 
+extension Person {
+  /// The devices that have to go with these, as a closing has no room for all that would stay: those that were let in by departing
+  /// ones, or by devices that were, and by nobody else. Nobody has so many devices, but whoever has the key of one can let in any
+  /// number, and no closing could be written that leaves it out.
+  ///
+  /// - Parameter own: The device that this is, which stays.
+  func devicesWithoutRoom(besides departing: Set<DeviceID>, at own: DeviceID) -> Set<DeviceID> {
+    let staying = Set(devices.keys).union(waiting.keys).subtracting(departing)
+    guard staying.count > ClosingWriter.listLimit else { return [] }
+    var given: [StatementID: [CertifiedDevice]] = [:]
+    for (device, certified) in certificates where device != own {
+      for one in certified {
+        if let approver = one.certificate.approver { given[approver, default: []].append(one) }
+      }
+    }
+    var found: Set<StatementID> = []
+    var open = departing.flatMap { certificates[$0] ?? [] }.map(\.id)
+    while let approver = open.popLast() {
+      open += (given[approver] ?? []).map(\.id).filter { found.insert($0).inserted }
+    }
+    return staying.filter { device in
+      device != own && (certificates[device] ?? []).allSatisfy { found.contains($0.id) }
+    }
+  }
+}
+
 /// What a person goes without who leaves devices out and disowns what these signed lately.
 package struct DisownedWork: Sendable {
   /// Where records stand in the mounted view that have a revision which no list will have.

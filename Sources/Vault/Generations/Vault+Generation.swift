@@ -67,6 +67,8 @@ extension Vault {
     guard leaving.devices.isSubset(of: Set(own.devices.keys).union(own.waiting.keys)) else {
       throw .notFound(what: "a device of yours among those to remove")
     }
+    let withoutRoom = own.devicesWithoutRoom(besides: leaving.devices, at: device)
+    let going = Leaving(leaving.devices.union(withoutRoom), since: leaving.since)
     let tips = try context.ownPerson().history.tips
     do { try keepWhatWasLearned() } catch {
       // A copied machine that has to become a device of its own writes no head before the words have joined its keys,
@@ -77,8 +79,8 @@ extension Vault {
       copy: context.copy, person: own, device: context.device,
       memory: try context.state.loadPeopleMemory())
     let content = ClosingWriter.Content(
-      removing: leaving.devices, counted: try countedStatements(of: leaving),
-      authored: try listAuthored(of: leaving))
+      removing: going.devices, counted: try countedStatements(of: going),
+      authored: try listAuthored(of: going))
     _ = try writer.run(content, signedWith: words, endorsedBy: old) {
       (path, bytes) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in

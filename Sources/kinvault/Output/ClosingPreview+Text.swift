@@ -22,6 +22,12 @@ extension ClosingPreview {
       ])
     }
     table.lines(width: nil).forEach(Terminal.note)
+    if goingAlongCount > 0 {
+      Terminal.note(
+        "\(goingAlongCount) more go as well: so many have been let in by what is removed, or through it, that there is no room "
+          + "for all. One of them that is yours you make a device again with the 24 words: kinvault recover"
+      )
+    }
     guard let departing, !deeds.isEmpty else { return }
     Terminal.note(
       "What \(departing) did, the newest first\(beginning == nil ? "; all of it stays" : ""):")
