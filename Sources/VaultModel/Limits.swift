@@ -28,6 +28,8 @@ package enum Limits {
   package static let retoldMarks = 256
   /// Of these lines, those of one person who does not own the member.
   package static let headRetoldOfPerson = 4
+  /// What a device takes from the personal profiles of others, and its own; a register has room for as much again.
+  package static let profileBytes = 1 << 19
   /// Lists of revisions that a head, or a closing, names.
   package static let headLists = 1_024
 

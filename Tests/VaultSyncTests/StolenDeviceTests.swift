@@ -226,6 +226,22 @@ import VaultTrust
     try expect(["first"], on: [desk, laptop], "after the removal")
   }
 
+  /// It says of people as much as its register holds. What the desk says has room all the same, and the vault opens there.
+  @Test func whatItSaysOfPeopleLeavesRoom() throws {
+    func acquaintance(_ letter: String, count: Int) -> Acquaintance {
+      Acquaintance(
+        person: .random(), name: String(repeating: letter, count: count),
+        verification: .trustedOnFirstUse, time: 1)
+    }
+    let friend = acquaintance("y", count: 20_000)
+    try stolen.vault.changePersonalProfile { $0.note(acquaintance("x", count: 1_040_000)) }
+    try syncAll([stolen, desk])
+    try desk.vault.changePersonalProfile { $0.note(friend) }
+    try desk.reopen()
+    #expect(try desk.vault.personalProfile().people.contains(friend))
+    try expect(["first"], on: [desk], "after it was filled")
+  }
+
   /// It says that it has seen very much of the laptop, and that it was the laptop up to there. The entry is told and waits,
   /// what the laptop writes to the record is shown, and the removal ends it.
   @Test func aMadeUpCounterOfAnotherMachineHidesNothing() throws {

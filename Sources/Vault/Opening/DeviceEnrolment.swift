@@ -128,20 +128,21 @@ extension DeviceEnrolment {
   private func personalProfile(
     of person: Person?, _ keys: PersonKeys
   ) throws(VaultError) -> PersonalProfile? {
-    var joined: PersonalProfile?
+    var profiles: [PersonalProfile] = []
     for (device, certified) in (person?.devices ?? [:]).sorted(by: { $0.key < $1.key }) {
       do {
         let register = try files.loadRegister(
           of: device, person: self.person,
           signingPublicKey: certified.certificate.signingKey.bytes, keys: keys)
-        var both = joined ?? register.profile.profile
-        both.join(register.profile.profile)
-        joined = both
+        let profile = register.profile.profile
+        if profile.encoded().count <= Limits.profileBytes { profiles.append(profile) }
       } catch {
         // A broken register hides what that device says, no more.
         guard error.isDamage else { throw error }
       }
     }
+    guard var joined = profiles.first else { return nil }
+    joined.join(profiles)
     return joined
   }
 }

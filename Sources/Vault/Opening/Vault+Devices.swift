@@ -152,6 +152,11 @@ extension VaultContext {
       generation: keys.generation, sealed: sealed, logEnd: logEnd ?? old.logEnd,
       unchangedSince: saysMore ? counter : since)
     let bytes = signedFiles.sign(body.encoded(), .deviceRegister, path, with: device)
+    // Nobody could read it, this device neither.
+    guard bytes.count <= Limits.signedFileBytes else {
+      throw .limit(
+        what: "bytes of a device's register", found: bytes.count, limit: Limits.signedFileBytes)
+    }
     try signedFiles.store(bytes, at: path, in: store)
     try state.updateWatermarks(durably: true) {
       $0.raise(path, counter: counter, hash: Digest.sha256(bytes))

@@ -85,9 +85,10 @@ extension Vault {
   /// What this person's devices know together.
   func personalProfile() throws(VaultError) -> PersonalProfile {
     var joined = profile.profile
-    for (device, certified) in context.people[person]?.devices ?? [:] {
-      if let known = self.profile(of: device, certified) { joined.join(known.profile) }
-    }
+    joined.join(
+      (context.people[person]?.devices ?? [:]).compactMap { device, certified in
+        self.profile(of: device, certified)?.profile
+      })
     context.noteNames(in: joined)
     return joined
   }

@@ -9,6 +9,18 @@ extension PersonalProfile {
     members = Self.join(members, other.members, by: \.member) { ($0.time, $0.encoded()) }
   }
 
+  /// The same with several, those first that say least, as far as there is room: whoever has one of the person's devices can have it
+  /// say as much as its register holds, and what the others say is to have room beside.
+  package mutating func join(_ others: [PersonalProfile]) {
+    let sized = others.map { (byteCount: $0.encoded().count, profile: $0) }
+    for other in sized.sorted(by: { $0.byteCount < $1.byteCount }) {
+      var both = self
+      both.join(other.profile)
+      if both == self { continue }
+      if both.encoded().count <= max(Limits.profileBytes, encoded().count) { self = both }
+    }
+  }
+
   /// Of entries with one key the one of the later time, and of one time the one whose encoding is greater; sorted by key.
   private static func join<Entry, Key: Hashable & Comparable>(
     _ left: [Entry], _ right: [Entry], by key: (Entry) -> Key, rank: (Entry) -> (UInt64, [UInt8])
