@@ -87,6 +87,24 @@ import VaultTrust
     #expect(try adults.carla.titles.contains("Without Ben"))
   }
 
+  /// Ben has given access until a day that is over to more people than a link can say of that it has ended.
+  @Test func norByPeopleWhoseAccessHasEnded() throws {
+    let (anna, ben) = (adults.anna, adults.ben)
+    let emma = try #require(ben.emma)
+    let seat = try #require(emma.register.links.history.seats(of: ben.id).first)
+    for _ in 0..<4 {
+      let gifts = (0..<40).map { _ in Change.give(.random(), .viewer, until: 1) }
+      let link = try ben.vault.link(of: emma, as: seat, gifts)
+      for adult in adults.everyone { try ben.vault.forge(link, into: adult.store) }
+    }
+    try anna.reopen()
+    try #require(try #require(anna.emma).register.links.access.entitlements.count > 160)
+    try anna.vault.beginEpoch(of: #require(anna.emma), without: [ben.id])
+    let links = try #require(anna.emma).register.links
+    #expect(Set(links.access.entitlements.keys) == [anna.id, adults.carla.id])
+    #expect(try anna.vault.tendEpochs().get() == [])
+  }
+
   // MARK: Very many devices
 
   /// Somebody has so many that a head could name them alone, all of which come before those of others.

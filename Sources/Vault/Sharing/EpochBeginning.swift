@@ -152,13 +152,18 @@ struct EpochBeginning {
     }) {
       changes.append(.offer(context.person))
     }
-    for (person, entitlements) in ended.sorted(by: { $0.key < $1.key })
-    where !without.contains(person) {
-      changes.append(.limit(person, nil, until: entitlements.map(\.until).max() ?? 0))
+    var ends = ended.filter { !without.contains($0.key) }.sorted { $0.key < $1.key }
+      .map { Change.limit($0.key, nil, until: $0.value.map(\.until).max() ?? 0) }[...]
+    // Whoever owns the member may have given access that has ended to more people than one link can say it of.
+    while changes.count + ends.count > Link.changeLimit, !ends.isEmpty {
+      try writer.write(Array(ends.prefix(Link.changeLimit)))
+      ends = ends.dropFirst(Link.changeLimit)
     }
+    changes += ends
     var wraps: [Wrap] = []
-    for person in links.access.entitlements.keys.sorted()
-    where !without.contains(person) && ended[person] == nil
+    // Whom there is no room for gets the key with the next look.
+    for person in links.access.bySeniority
+    where wraps.count < LinkWriter.wrapCount && !without.contains(person) && ended[person] == nil
       && !links.access.claimed.contains(person)
     {
       guard let other = context.people[person],

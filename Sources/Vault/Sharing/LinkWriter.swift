@@ -41,6 +41,16 @@ struct LinkWriter {
         confirmed: links.history.unconfirmed(by: people)))
   }
 
+  /// So many wraps are written in one link, which may have much else to say.
+  static let wrapCount = Link.wrapLimit / 2
+
+  /// Writes wraps, in as many links as they take; durable when this returns.
+  func give(_ wraps: [Wrap]) throws(VaultError) {
+    for start in stride(from: 0, to: wraps.count, by: Self.wrapCount) {
+      try write(wraps: Array(wraps[start..<min(start + Self.wrapCount, wraps.count)]))
+    }
+  }
+
   /// Agrees to take the place that is offered; durable when this returns.
   func agree(to offer: PlaceOffer) throws(VaultError) {
     try store(

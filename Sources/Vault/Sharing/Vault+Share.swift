@@ -148,7 +148,7 @@ extension Vault {
       given.append(person)
     }
     guard !wraps.isEmpty else { return [] }
-    try writer.write(wraps: wraps)
+    try writer.give(wraps)
     try member.reloadLinks()
     try member.commitNothing()
     for person in given { audit.note(.share, member: member.id, person: person, detail: "key") }

@@ -45,6 +45,14 @@ package struct Access: Hashable, Sendable {
   /// Whether the person has access as far as everyone else is concerned, whatever the date.
   package func includes(_ person: PersonID) -> Bool { entitlements[person] != nil }
 
+  /// Everyone who has access: owners by seniority, then the others by their ids.
+  package var bySeniority: [PersonID] {
+    let ranks = Dictionary(zip(owners, 0...), uniquingKeysWith: min)
+    return entitlements.keys.sorted { left, right in
+      (ranks[left] ?? .max, left) < (ranks[right] ?? .max, right)
+    }
+  }
+
   /// What the person may do at a time in milliseconds since 1970; nil: nothing.
   package func role(of person: PersonID, at time: UInt64) -> Role? {
     var best: Role?

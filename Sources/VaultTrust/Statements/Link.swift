@@ -54,6 +54,12 @@ package struct Link: Hashable, Sendable {
   }
 }
 
+extension Link {
+  /// So many changes, and wraps, has one link room for.
+  package static let changeLimit = StatementLimits.changes
+  package static let wrapLimit = StatementLimits.wraps
+}
+
 /// The newest head that a device wrote before its person left.
 package struct LastHead: Hashable, Sendable {
   package let device: DeviceID
