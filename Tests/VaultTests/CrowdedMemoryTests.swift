@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import TestSupport
 import Testing
 import VaultCrypto
@@ -60,5 +61,18 @@ import VaultTrust
     #expect(anna.vault.context.people[adults.ben.id]?.generation == tip)
     #expect(anna.vault.problems.contains { $0.kind == .rollback && $0.path == path.string })
     #expect(anna.store.blobs[BlobPath(path.string)] != nil)
+  }
+
+  /// Somebody who may write has very many devices, each with a head: what this machine has seen of them it reads, however much that
+  /// is.
+  @Test func whatWasSeenOfVeryManyDevicesIsRead() throws {
+    let (state, member) = (StateFolder(store: MemoryStore()), MemberID.random())
+    try state.updateWatermarks { marks in
+      for _ in 0..<12_000 {
+        let head = VaultPath.head(member, .random())
+        marks.marks.append(Watermark(path: head, counter: 1, hash: .random()))
+      }
+    }
+    #expect(try state.loadWatermarks().marks.count == 12_000)
   }
 }
