@@ -261,10 +261,19 @@ extension ObjectStore {
     for one in waiting { forgetReader(one.digest) }
   }
 
+  /// - Throws: `limit` for what is larger than an object of its kind may be: what others have written may make it so.
+  static func requireSize(of content: HashedContent) throws(VaultError) {
+    let limit = ObjectLayout.maximumContentSize(of: content.kind)
+    guard content.bytes.count <= limit else {
+      throw .limit(what: "the size of an object", found: content.bytes.count, limit: limit)
+    }
+  }
+
   private func write(
     _ content: HashedContent, under keys: EpochKeys, with arrivals: Arrivals?
   ) throws(VaultError) {
     guard let staging else { throw .readOnly }
+    try Self.requireSize(of: content)
     let place = ObjectPlace(of: content.digest, keys)
     let final = path(of: place.name)
     let size = try storing(store.size(of: final))

@@ -46,8 +46,8 @@ extension ObjectStore {
     _ kind: ObjectKind, _ bytes: UnsafeRawBufferPointer
   ) throws(VaultError) -> (digest: ContentDigest, number: UInt64) {
     guard let staging else { throw .readOnly }
-    precondition(bytes.count <= ObjectLayout.maximumContentSize(of: kind))
     let content = HashedContent(kind, bytes)
+    try Self.requireSize(of: content)
     let digest = content.digest
     if let number = staged.withLock({ $0.use(digest) }) { return (digest, number) }
     let place = ObjectPlace(of: digest, keys.current)

@@ -119,6 +119,32 @@ import VaultTrust
     #expect(named == Array(devices.prefix(8)) + devices.suffix(2))
   }
 
+  // MARK: Very large entries
+
+  @Test func entriesThatOneSegmentCannotHoldStandInSeveral() throws {
+    let anna = adults.anna
+    for number in 0..<20 { try anna.write("Record \(number)") }
+    let entries = try #require(anna.emma).allEntries()
+    let lineage = SegmentLineage(
+      device: anna.vault.device, marks: [HeadMark(counter: 1, hash: .random())])
+    let whole = CommitWriter.segments(entries, lineage)
+    #expect(whole.map(\.segment) == [Segment(entries: entries, lineage: lineage)])
+    let parts = CommitWriter.segments(entries, lineage, atMost: 700)
+    #expect(parts.count > 2)
+    #expect(parts.allSatisfy { $0.bytes.count <= 700 && $0.bytes == $0.segment.encoded() })
+    #expect(parts.flatMap(\.segment.entries) == entries)
+    #expect(parts.compactMap(\.segment.lineage) == [lineage])
+  }
+
+  /// It is no reason to end the program.
+  @Test func whatNoObjectHoldsIsRefused() throws {
+    let objects = try #require(adults.anna.emma).objects
+    let bytes = [UInt8](repeating: 0, count: Limits.contentBytes(of: .segment) + 1)
+    #expect(throws: VaultError.self) { _ = try objects.stage(.segment, bytes) }
+    let keys = try #require(adults.anna.emma).register.keys.current
+    #expect(throws: VaultError.self) { _ = try objects.write(.segment, bytes, under: keys) }
+  }
+
   // MARK: Versions of very many devices
 
   /// One that names so many devices.

@@ -134,14 +134,35 @@ extension CommitWriter {
       let listed = Array(marks.dropFirst(number * markStep).prefix(markStep))
       let lineage =
         listed.isEmpty ? nil : SegmentLineage(device: context.device.id, marks: listed)
-      let bytes = Segment(entries: part, lineage: lineage).encoded()
-      let name = try putAndPublish(.segment, bytes)
-      heads.lines.note(lineage, of: name)
-      deltas.append(
-        DeltaPlan.Delta(
-          name: name, byteCount: bytes.count, records: Set(part.map(\.record)), marks: listed))
+      for (segment, bytes) in Self.segments(part, lineage) {
+        let name = try putAndPublish(.segment, bytes)
+        heads.lines.note(segment.lineage, of: name)
+        deltas.append(
+          DeltaPlan.Delta(
+            name: name, byteCount: bytes.count, records: Set(segment.entries.map(\.record)),
+            marks: segment.lineage?.marks ?? []))
+      }
     }
     return deltas
+  }
+
+  /// One segment, or several where there is no room for all in one: of some entries others have made as much as they may.
+  static func segments(
+    _ entries: [RecordEntry], _ lineage: SegmentLineage?,
+    atMost byteCount: Int = Limits.contentBytes(of: .segment)
+  ) -> [(segment: Segment, bytes: [UInt8])] {
+    let segment = Segment(entries: entries, lineage: lineage)
+    let bytes = segment.encoded()
+    // One entry alone came in a segment.
+    if bytes.count <= byteCount || entries.isEmpty || lineage == nil && entries.count == 1 {
+      return [(segment, bytes)]
+    }
+    if lineage != nil {
+      return segments([], lineage, atMost: byteCount) + segments(entries, nil, atMost: byteCount)
+    }
+    let middle = entries.count / 2
+    return segments(Array(entries[..<middle]), nil, atMost: byteCount)
+      + segments(Array(entries[middle...]), nil, atMost: byteCount)
   }
 
   /// Signs the head and puts it in its place; then it is known here as this device's newest.

@@ -64,7 +64,11 @@ final class Renaming: Sendable {
         waiting += before
         continue
       }
-      note(digest, as: try store(revision))
+      do { note(digest, as: try store(revision)) } catch {
+        // As large as can be, and others have written it.
+        guard case .limit = error else { throw error }
+        note(digest, as: digest)
+      }
       waiting.removeLast()
     }
     return self[first] ?? first
