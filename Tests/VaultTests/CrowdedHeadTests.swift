@@ -155,16 +155,23 @@ import VaultTrust
 
   /// Puts what somebody has made of a record before Anna, as one of her heads would bring it: it names as many devices as a reader
   /// takes.
-  private func plant(_ record: RecordID, in parent: RecordID) throws {
+  ///
+  /// - Parameter other: The record that the revision says it is of; the same where nil.
+  private func plant(
+    _ record: RecordID, in parent: RecordID, saying other: RecordID? = nil,
+    deviceCount: Int = Limits.versionDevices
+  ) throws {
     let member = try #require(adults.anna.emma)
     let time = HybridTime(milliseconds: 1)
     var revision = RecordRevision(
-      record: record, place: RecordPlace(parent: parent, title: try #require(FileName("Planted"))),
-      placeTime: time, attributesTime: time, version: Self.version(of: Limits.versionDevices),
+      record: other ?? record,
+      place: RecordPlace(parent: parent, title: try #require(FileName("Planted"))),
+      placeTime: time, attributesTime: time, version: Self.version(of: deviceCount),
       time: time, device: .random())
     let bytes = revision.encode { _ in .zero }
     let digest = try member.objects.write(.record, bytes, under: member.register.keys.current)
-    let entry = RecordEntry(revision, named: digest, summary: .empty)
+    var entry = RecordEntry(revision, named: digest, summary: .empty)
+    entry.record = record
     member.state.withLock { _ = $0.take([entry]) }
   }
 
@@ -185,6 +192,27 @@ import VaultTrust
     _ = try member.joinConcurrent()
     #expect(member.hasConcurrentVersions)
     try expectSaving()
+  }
+
+  /// An entry may say what it likes as long as nobody can read its revision.
+  @Test func anotherRecordsRevisionIsJoinedWithNone() throws {
+    let note = try adults.anna.write("Note")
+    try plant(note, in: .root, saying: .random(), deviceCount: 1)
+    let member = try #require(adults.anna.emma)
+    try #require(member.hasConcurrentVersions)
+    _ = try member.joinConcurrent()
+    #expect(member.hasConcurrentVersions)
+    try expectSaving()
+  }
+
+  /// One `record.md` is the record's note, and another one stands among the other files.
+  @Test func aSecondNoteEndsNoProgram() throws {
+    let note = try adults.anna.write("Note")
+    let member = try #require(adults.anna.emma)
+    var revision = try member.revision(#require(member.entry(note)).revision)
+    revision.items = ItemTree(items: [Item.note("another")])
+    let document = try #require(revision.document)
+    #expect(try member.filesByName(of: revision) == [.record: document])
   }
 
   /// The version that loses would be added to a record that somebody has made beforehand, and that nothing can be added to.

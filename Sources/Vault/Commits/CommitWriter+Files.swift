@@ -99,7 +99,7 @@ extension CommitWriter {
 
   private mutating func set(_ items: [Item], in record: RecordID) throws(VaultError) {
     guard let entry = entry(record) else { return }
-    let base = try member.revision(entry.revision)
+    let base = try self.revision(entry.revision, of: record).revision
     var revision = base
     for item in items {
       try pages(member.loadPage) { load in try revision.set(item, load: load) }

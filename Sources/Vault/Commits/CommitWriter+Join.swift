@@ -35,11 +35,11 @@ extension CommitWriter {
     let digests = rivals.map(\.revision).sorted()
     guard let first = digests.first else { return }
     let join = RevisionJoin(member: member)
-    var sum = NamedRevision(try member.revision(first), named: first)
+    var sum = try self.revision(first, of: record)
     var copies: [ConflictCopy] = []
     var met: [FileID: MetFile] = [:]
     for digest in digests.dropFirst() {
-      let other = NamedRevision(try member.revision(digest), named: digest)
+      let other = try self.revision(digest, of: record)
       var outcome = try join.run(sum, other)
       copies += outcome.copies
       for (file, states) in outcome.metFiles { met[file, default: MetFile()].join(states) }
@@ -57,7 +57,7 @@ extension CommitWriter {
     let items = copy.detachedItems(in: member.id)
     if let entry = entry(record) {
       if entry.isDeleted { return try keepUnseen(copy, items, over: entry) }
-      let kept = try member.revision(entry.revision)
+      let kept = try self.revision(entry.revision, of: record).revision
       var missing: [Item] = []
       var others: [Item] = []
       for (item, lost) in zip(items, copy.items) {

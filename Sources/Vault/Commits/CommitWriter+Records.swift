@@ -38,9 +38,7 @@ extension CommitWriter {
       throw .changedMeanwhile(record: edit.record)
     }
     var base: NamedRevision?
-    if let entry {
-      base = NamedRevision(try member.revision(entry.revision), named: entry.revision)
-    }
+    if let entry { base = try self.revision(entry.revision, of: edit.record) }
     let edit = try published(edit)
     if let base { try keepUnseen(by: edit, in: base, names) }
     try noteOtherNames(of: edit, base: base?.revision, names)

@@ -51,6 +51,17 @@ struct CommitWriter {
   /// A record as this commit leaves it.
   func entry(_ record: RecordID) -> RecordEntry? { written[record] ?? member.entry(record) }
 
+  /// The revision that an entry of the record names.
+  ///
+  /// - Throws: `damaged` also where it is another record's: as long as nobody can read it an entry may say what it likes.
+  func revision(_ name: ContentDigest, of record: RecordID) throws(VaultError) -> NamedRevision {
+    let revision = try member.revision(name)
+    guard revision.record == record else {
+      throw .damaged(path: objects.path(of: name).string, reason: "it is of another record")
+    }
+    return NamedRevision(revision, named: name)
+  }
+
   /// The time of a revision over another one: later than all in that, even where a clock was ahead when it was written,
   /// whose time goes no further than to the records that it was written to.
   func time(over base: RecordRevision?) -> HybridTime {

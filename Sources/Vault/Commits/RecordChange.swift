@@ -73,6 +73,8 @@ extension Member {
   package func filesByName(
     of revision: RecordRevision
   ) throws(VaultError) -> [FileName: Item] {
-    Dictionary(uniqueKeysWithValues: try items(of: revision).map { ($0.name, $0) })
+    // Another `record.md` may stand among the others, as somebody may have written it.
+    let items = try items(of: revision).map { ($0.name, $0) }
+    return Dictionary(items, uniquingKeysWith: { first, _ in first })
   }
 }
