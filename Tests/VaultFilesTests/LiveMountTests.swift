@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 import Vault
@@ -40,6 +41,27 @@ import VaultModel
     try tree.commitNow()
     #expect(try mounted.differencesFromFresh() == [])
     #expect(try tree.text("Emma/x/new") == "saved")
+  }
+
+  /// Whose write failed has written nothing.
+  @Test func aWriteThatFailedOverrulesNobody() throws {
+    let mounted = try MountedVault.prepared { tree in
+      try tree.mkdir("Emma")
+      try tree.write("Emma/scan", [UInt8](repeating: 3, count: 200_000))
+    }
+    let tree = mounted.tree
+    // A write into the midst of the chunk needs the rest of it.
+    #expect(system("find '\(mounted.folder)/members' -type f -size +100k -delete") == 0)
+    let handle = try tree.open("Emma/scan")
+    #expect(throws: FileError.inputOutput) { try handle.put([1], at: 5) }
+    try mounted.command { try $0.write("Emma/scan", "theirs") }
+    tree.refresh()
+    #expect(try tree.text("Emma/scan") == "theirs")
+    try handle.flush()
+    handle.release()
+    try tree.commitNow()
+    #expect(try mounted.differencesFromFresh() == [])
+    #expect(try tree.text("Emma/scan") == "theirs")
   }
 
   /// Of two records of one name one goes away, and the other has the name for itself. (Seed 365 of a campaign.)

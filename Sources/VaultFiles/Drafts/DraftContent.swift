@@ -140,9 +140,10 @@ struct DraftContent: ~Copyable {
     loaded = nil  // so that the table is not copied
     defer { loaded = state }
     try reap(&state)
-    isModified = true
     changeCount += 1
     try body(&self, &state)
+    // Only now: what fails, as for a part that cannot be loaded, has changed nothing.
+    isModified = true
   }
 
   // MARK: Sealing
