@@ -123,4 +123,22 @@ import VaultObjects
     #expect(try list().names == Set(Self.names).subtracting([known]).union(["new"]))
     #expect(try mounted.vault.check(readsData: true).problems.isEmpty)
   }
+
+  /// The other name of the file is saved meanwhile.
+  @Test func aChangeReachesANameWhoseFolderIsMendedLater() throws {
+    let path = "Emma/disc/\(Self.names[0])"
+    try mounted.tree.link(path, "Emma/beside")
+    try mounted.remount()
+    let tree = mounted.tree
+    #expect(try tree.stat(path).linkCount == 2)
+    let leaves = try leaves().map { ($0, try store.read($0, limit: 1 << 20)) }
+    for (page, _) in leaves { try store.remove(page) }
+    try tree.write("Emma/beside", "later")
+    #expect(throws: FileError.inputOutput) { try tree.commitNow() }
+    for (page, good) in leaves { try store.replace(page, good, durably: true) }
+    try tree.commitNow()
+    try mounted.remount()
+    #expect(try mounted.tree.text("Emma/beside") == "later")
+    #expect(try mounted.tree.text(path) == "later")
+  }
 }

@@ -63,10 +63,15 @@ extension TreeState {
     _ item: Item, isStoredAs stored: Item, under file: FileNode
   ) -> Set<RecordID> {
     if file.item(named: item.name).hasState(of: item) {
-      if item.fileTime == nil { file.hasOwnState = false }
+      // A name that the commit has left out is still to be written as one of a file that changed.
+      if item.fileTime == nil, !isInFlight(file) { file.hasOwnState = false }
       if stored.hasState(of: item) { file.committed = SeenFile(stored) }
     }
     return file.learn(stored.linkRecords)
+  }
+
+  private func isInFlight(_ file: FileNode) -> Bool {
+    file.links.contains { file.view.inFlight[$0.record]?.items[$0.name] != nil }
   }
 
   /// What was not committed is pending again; open files keep the error for whoever asks.
