@@ -99,6 +99,26 @@ import struct SystemPackage.FilePath
     #expect(try text("Emma/draft", in: mounted.tree) == nil)
   }
 
+  /// One that others have given the file since, and at which nobody here has looked.
+  @Test func whatWasSyncedReachesANameThatItsAuthorHadNotSeen() throws {
+    let mounted = try mountedVault()
+    for folder in ["Emma/a", "Emma/b"] { try mounted.tree.mkdir(folder) }
+    try mounted.tree.write("Emma/a/file", "one")
+    try mounted.tree.link("Emma/a/file", "Emma/b/file")
+    try mounted.tree.commitNow()
+    try mounted.tree.write("Emma/a/file", "two")
+    try mounted.command { command in
+      try command.mkdir("Emma/c")
+      try command.link("Emma/a/file", "Emma/c/file")
+    }
+    mounted.tree.refresh()
+    try save("Emma/a/other", "three", in: mounted.tree)
+    try mounted.crash()
+    for folder in ["a", "b", "c"] {
+      #expect(try text("Emma/\(folder)/file", in: mounted.tree) == "two", "\(folder)")
+    }
+  }
+
   @Test func anotherMountBringsInWhatACrashLeft() throws {
     let mounted = try mountedVault()
     try mounted.tree.commitNow()

@@ -26,7 +26,6 @@ extension RecordEdit {
     }
     seenPlace = edit.seenPlace
     modified = edit.modified.map { Touch(time: $0) }
-    hasAllNames = true
     isOfView = true
     for name in edit.removed { items.updateValue(nil, forKey: name) }
     for item in edit.seen { seen[item.name] = item.file }
