@@ -77,6 +77,20 @@ import VaultModel
     try thin(to: 12 << 20)
   }
 
+  /// Its former name has another content by now, and no commit has the new one.
+  @Test func whatIsMovedAndNotCommittedStaysReadable() throws {
+    try tree.mkdir("Emma/Other")
+    try tree.write("Emma/Base/file", bytes(1))
+    try tree.commitNow()
+    try tree.rename("Emma/Base/file", "Emma/Other/file")
+    try mounted.command { try $0.write("Emma/Base/file", bytes(2)) }
+    try tree.thin()
+    #expect(try tree.read("Emma/Other/file") == bytes(1))
+    try tree.commitNow()
+    try mounted.remount()
+    #expect(try tree.list("Emma/Other") == ["file"])
+  }
+
   /// What is wrong with one member keeps no other from it, whichever comes first.
   @Test(arguments: [0, 1]) func whatFailsOfOneMemberConcernsNoOther(_ broken: Int) throws {
     try tree.mkdir("Liam")

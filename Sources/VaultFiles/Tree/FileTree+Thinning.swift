@@ -136,9 +136,12 @@ extension MemberView {
   fileprivate var pendingContents: [Item.Content] {
     [pending, inFlight].flatMap { changes in
       changes.flatMap { record, change in
-        change.items.keys.compactMap { name in
-          guard case .stored(let item) = directories[record]?.files?[name] else { return nil }
-          return item.content
+        change.items.keys.compactMap { name -> Item.Content? in
+          switch directories[record]?.files?[name] {
+          case .stored(let item): item.content
+          case .node(let file): file.content
+          case nil: nil
+          }
         }
       }
     }
