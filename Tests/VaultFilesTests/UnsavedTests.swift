@@ -238,6 +238,30 @@ import struct SystemPackage.FilePath
     #expect(try mounted.tree.list("Emma") == ["file", "new"])
   }
 
+  /// As who removes a copy for which there was no room, and makes some.
+  @Test func whoRemovesWhatCannotBeSavedGoesOn() throws {
+    let mounted = try MountedVault()
+    let tree = mounted.tree
+    try tree.mkdir("Emma")
+    try tree.commitNow()
+    let emma = try #require(tree.members.first)
+    let folder = mounted.folder.appending("members").appending(emma.member.id.hex)
+    let away = FilePath("\(folder) away")
+    try tree.mkdir("Emma/copy")
+    #expect(rename(folder.string, away.string) == 0)
+    #expect(system("touch '\(folder)'") == 0)
+    #expect(throws: FileError.self) { try tree.commit(emma) }
+    #expect(throws: FileError.self) { try tree.mkdir("Emma/other") }
+    try tree.rmdir("Emma/copy")
+    #expect(unlink(folder.string) == 0)
+    #expect(rename(away.string, folder.string) == 0)
+    tree.start()
+    for _ in 0..<200 where !tree.unsaved.isEmpty { usleep(50_000) }
+    #expect(throws: Never.self) { try tree.mkdir("Emma/other") }
+    try tree.stop()
+    #expect(try tree.list("Emma") == ["other"])
+  }
+
   private final class Told: Sendable {
     private let all = Guarded<[Int]>([])
 

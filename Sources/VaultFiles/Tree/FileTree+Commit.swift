@@ -153,7 +153,8 @@ extension FileTree {
   private func commitInBackground() {
     guard !isReadOnly else { return }
     for member in members {
-      guard hasChanges(member) else { continue }
+      // Where all that could not be saved is gone by now, nothing keeps anybody from going on.
+      guard hasChanges(member) || withTree({ !$0[member.view].unsaved.isEmpty }) else { continue }
       do {
         try commit(member)
       } catch {
