@@ -43,6 +43,22 @@ import VaultModel
     #expect(try tree.text("Emma/x/new") == "saved")
   }
 
+  /// Such as that of a program's lock, which two have made at once.
+  @Test(arguments: ["remove", "rename"])
+  func aNameThatGoesBeforeACommitHasItIsLeftToOthers(how: String) throws {
+    let mounted = try MountedVault.prepared { try $0.mkdir("Emma") }
+    let tree = mounted.tree
+    try tree.write("Emma/x", "ours")
+    try mounted.command { try $0.write("Emma/x", "theirs") }
+    tree.refresh()
+    #expect(try tree.text("Emma/x") == "ours")
+    try how == "remove" ? tree.unlink("Emma/x") : tree.rename("Emma/x", "Emma/y")
+    tree.refresh()
+    #expect(try tree.text("Emma/x") == "theirs")
+    try tree.commitNow()
+    #expect(try mounted.differencesFromFresh() == [])
+  }
+
   /// Whose write failed has written nothing.
   @Test func aWriteThatFailedOverrulesNobody() throws {
     let mounted = try MountedVault.prepared { tree in

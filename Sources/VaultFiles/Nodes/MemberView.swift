@@ -64,7 +64,7 @@ final class MemberView {
   var touched: [RecordID: TouchedTime] = [:]
   /// The epoch whose objects what is shown names, but for what is pending.
   var epoch: StatementID
-  /// Records that changed and could not be read: what was shown of them before still is.
+  /// Records that changed and could not be read, or not be shown whole: what was shown of them before still is.
   var unread: Set<RecordID> = []
   /// Files with changes that are not sealed.
   var unsealed: [FileID: FileNode] = [:]

@@ -156,7 +156,14 @@ extension TreeState {
     _ changes: inout ShownChanges
   ) {
     let view = directory.view
-    for item in items where !view.isItemPending(item.name, of: directory.record) {
+    for item in items {
+      if view.isItemPending(item.name, of: directory.record) {
+        // A file that goes again before any commit has it leaves the name to this one: the next look sees.
+        if view.pending[directory.record]?.items[item.name] == false {
+          view.unread.insert(directory.record)
+        }
+        continue
+      }
       let old = directory.files?[item.name]
       if case .stored(let old)? = old, old == item { continue }
       guard old == nil || old?.file == item.file else { continue }
