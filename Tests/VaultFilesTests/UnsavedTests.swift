@@ -201,6 +201,32 @@ import struct SystemPackage.FilePath
     try tree.commitNow()
   }
 
+  /// Others have changed the file while it was written.
+  @Test func whatAWriterWasToldOfHidesNothing() throws {
+    let mounted = try MountedVault { $0.commitDelay = .milliseconds(10) }
+    let tree = mounted.tree
+    try tree.mkdir("Emma")
+    try tree.write("Emma/scan", "before")
+    try tree.commitNow()
+    tree.start()
+    let handle = try tree.open("Emma/scan")
+    try handle.put(large, at: 0)
+    try mounted.command { try $0.write("Emma/scan", "theirs") }
+    tree.refresh()
+    // Every commit that was due is over.
+    usleep(500_000)
+    let staging = mounted.folder.appending("staging")
+    #expect(system("mv '\(staging)' '\(staging) away' && touch '\(staging)'") == 0)
+    #expect(throws: FileError.self) { try handle.flush() }
+    handle.release()
+    #expect(system("rm '\(staging)' && mv '\(staging) away' '\(staging)'") == 0)
+    let deadline = ContinuousClock.now + .seconds(10)
+    while try tree.text("Emma/scan") != "theirs", ContinuousClock.now < deadline { usleep(50_000) }
+    #expect(try tree.text("Emma/scan") == "theirs")
+    try tree.stop()
+    #expect(try mounted.differencesFromFresh() == [])
+  }
+
   /// The person may not write the member any more: nothing of it can be saved.
   @Test func aMemberThatCannotBeSavedSaysSoToWhoeverMakesOrWritesSomething() throws {
     let mounted = try MountedVault { $0.commitDelay = .seconds(3600) }

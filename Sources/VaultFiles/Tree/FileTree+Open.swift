@@ -109,6 +109,8 @@ extension FileTree {
       case .reverted:
         // A cache above would go on showing what was written, as if it were saved.
         invalidate([.content(withTree { $0[file].inode })])
+        // What others have made of it meanwhile shows with the next commit.
+        committer.noteChange()
       }
       return
     }
