@@ -198,6 +198,8 @@ import struct SystemPackage.FilePath
     #expect(tree.unsaved.isEmpty)
     #expect(system("rm '\(staging)' && mv '\(staging) away' '\(staging)'") == 0)
     #expect(try tree.text("Emma/scan") == "before")
+    tree.refresh()
+    #expect(try mounted.differencesFromFresh() == [])
     try tree.commitNow()
   }
 

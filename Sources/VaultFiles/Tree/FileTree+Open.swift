@@ -301,6 +301,8 @@ extension FileNode {
     guard draftChanges != nil, !isToldUnsealed, !links.isEmpty else {
       size = contentSize
       isPublished = true
+      // Its time and mode are of what was written, too: the next look sees what they are.
+      view.unread.formUnion(links.map(\.record))
       return false
     }
     pendingError = error
