@@ -60,6 +60,34 @@ import VaultObjects
     #expect(before.allSatisfy { after[$0.key] == $0.value })
   }
 
+  /// Whoever can write to the remote puts there what they like under a member that nobody reads here.
+  @Test(arguments: [false, true])
+  func whatIsCarriedLeavesRoomToWriteInTheVault(givesMoreThanItLists: Bool) throws {
+    let emma = try #require(anna.emma).id
+    for number in 0..<80 {
+      let name = try #require(ObjectName([UInt8](repeating: UInt8(number), count: 32)))
+      let path = BlobPath(VaultPath.object(emma, name).string)
+      try usb.put(path, [UInt8](repeating: 7, count: 8192))
+    }
+    let hostile = ListingStore(usb) { _, entries in
+      entries.map { entry in
+        let isMadeUp = entry.size == 8192 && givesMoreThanItLists
+        return BlobEntry(
+          name: entry.name, kind: entry.kind, size: isMadeUp ? 10 : entry.size,
+          fingerprint: entry.fingerprint)
+      }
+    }
+    let used = ben.store.space().totalBytes - ben.store.space().availableBytes
+    ben.store.limit(toBytes: used + 300_000)
+    let kinds = try ben.sync(hostile, as: "usb").problems.map(\.kind)
+    #expect(kinds.contains(givesMoreThanItLists ? .damagedThere : .tooMuchNew), "\(kinds)")
+    #expect(ben.store.space().availableBytes > 10_000)
+    let before = try objects(of: nas)
+    ben.store.limit(toBytes: nil)
+    try ben.sync(usb, as: "usb")
+    #expect(before.allSatisfy { ben.store.blobs[$0.key] == $0.value })
+  }
+
   @Test(arguments: [0, 17, 40])
   func whatIsTornHereReplacesNothingThere(byteCount: Int) throws {
     try ben.sync(usb, as: "usb")

@@ -46,7 +46,7 @@ struct IncomingFolder: BlobStore {
     let space = try store.space()
     // Some file systems make inodes as they need them, and report none.
     let fileCount = space.totalFiles == 0 ? Int.max : Int(clamping: space.availableFiles)
-    let free = CargoWeight(fileCount: fileCount, byteCount: space.availableBytes).less(held)
+    let free = CargoWeight(fileCount: fileCount, byteCount: space.bytesToSpare).less(held)
     return CargoWeight(fileCount: free.fileCount / 2, byteCount: free.byteCount / 2)
   }
 

@@ -320,6 +320,14 @@ extension SyncProblem {
         + "can write to the remote, and take out of its folder audit what is not yours.")
   }
 
+  static func noRoomToCarry(_ member: MemberID) -> SyncProblem {
+    SyncProblem(
+      .tooMuchNew, .warning, path: "members/\(member.hex)",
+      "What is new of this member, which you cannot read and only pass on, was left on the remote: the disk here would have less "
+        + "than a twentieth free, or less than 1 GiB. Nothing of yours is concerned. When there is room: kinvault sync"
+    )
+  }
+
   static func leftWhileLocked(_ member: MemberID) -> SyncProblem {
     SyncProblem(
       .waiting, .note, path: "members/\(member.hex)",

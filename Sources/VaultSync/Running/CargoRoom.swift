@@ -1,9 +1,10 @@
+import BlobStore
 import Threads
 import Vault
 import VaultErrors
 
-/// What may come in this sync of one stranger's member, as much as the remote listed when that was judged to fit; or of any
-/// member while the vault is locked.
+/// What may come in this sync of one member: a stranger's, as much as the remote listed when that was judged to fit; one that nobody
+/// here reads, or any while the vault is locked, as much as there is room for.
 ///
 /// A remote may give more than it lists.
 final class CargoRoom: Sendable {
@@ -24,13 +25,17 @@ final class CargoRoom: Sendable {
   }
 }
 
+extension BlobSpace {
+  /// What may be filled with what nobody here may ever need: a twentieth of the disk stays free, or 1 GiB.
+  var bytesToSpare: UInt64 {
+    let reserve = min(totalBytes / 20, 1 << 30)
+    return availableBytes > reserve ? availableBytes - reserve : 0
+  }
+}
+
 extension VaultError {
-  /// A remote gives more of a stranger's member than it lists.
+  /// Of what nobody here reads, or a stranger owns.
   static func moreThanListed(_ path: String) -> VaultError {
-    .damaged(
-      path: path,
-      reason:
-        "the remote lists less of this member than it gives, and nobody whom you know vouches for it"
-    )
+    .damaged(path: path, reason: "the remote gives more of this member than it lists")
   }
 }

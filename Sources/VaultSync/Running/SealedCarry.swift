@@ -26,9 +26,18 @@ struct SealedCarry {
       if !isMissing { isMissing = try isTornHere(object.key) }
       if isMissing { missing.append(object) }
     }
+    var weight = CargoWeight()
+    for object in missing { weight.add(byteCount: object.value) }
+    let room = try room()
+    guard weight.fits(room) else {
+      session.note(.noRoomToCarry(member))
+      return session.change { $0.untakenHeadCount += paths.count }
+    }
+    // A remote may give more than it lists.
+    let left = exchange.cargo.rooms[member] ?? CargoRoom(room)
     let refused = Gathered<ObjectName>()
     try session.forEach(missing) { [self] (object) throws(SyncError) in
-      if try !take(object.key, byteCount: object.value, into: vault) { refused.add(object.key) }
+      if try !take(object, into: vault, left) { refused.add(object.key) }
     }
     var heads: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
     for path in paths {
@@ -45,11 +54,18 @@ struct SealedCarry {
     try keeping(vault.placeSealedHeads(of: member, placed))
   }
 
+  /// What may be carried for others: who reads this vault keeps room on the disk to write in it, whatever somebody puts under a
+  /// member that nobody reads here.
+  private func room() throws(SyncError) -> CargoWeight {
+    let space = try keeping(storing(session.home.copy.store.space()))
+    return CargoWeight(fileCount: .max, byteCount: space.bytesToSpare)
+  }
+
   /// - Returns: False when it cannot be had, which is noted.
   private func take(
-    _ name: ObjectName, byteCount: UInt64, into vault: Vault
+    _ object: (key: ObjectName, value: UInt64), into vault: Vault, _ room: CargoRoom
   ) throws(SyncError) -> Bool {
-    let path = VaultPath.object(member, name)
+    let path = VaultPath.object(member, object.key)
     if !session.options.isDryRun {
       let file: [UInt8]
       do {
@@ -60,19 +76,19 @@ struct SealedCarry {
         session.note(SyncProblem(VaultError(error), there: path.string))
         return false
       }
-      if let room = exchange.cargo.rooms[member], !room.take(byteCount: file.count) {
+      guard room.take(byteCount: file.count) else {
         session.note(SyncProblem(.moreThanListed(path.string), there: path.string))
         return false
       }
       do {
-        try vault.placeSealed(name, of: member, file: file)
+        try vault.placeSealed(object.key, of: member, file: file)
       } catch {
         guard case .damaged = error else { throw .vault(error) }
         session.note(SyncProblem(error, there: path.string))
         return false
       }
     }
-    session.tally(.pull, path, byteCount: byteCount)
+    session.tally(.pull, path, byteCount: object.value)
     return true
   }
 

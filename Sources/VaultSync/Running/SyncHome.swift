@@ -7,7 +7,7 @@ import VaultTrust
 
 /// What of a vault is at hand without its keys: its folder, and what this machine knows.
 struct SyncHome: Sendable {
-  private let copy: VaultCopy
+  let copy: VaultCopy
   /// Whose this machine's device is.
   let person: PersonID
   /// For whom they vouch; nil where nobody's files are to be left.
