@@ -158,6 +158,37 @@ import VaultTrust
     #expect(try third.emma.keptConflicts().isEmpty)
   }
 
+  /// A machine that the words made between two changes of keys waits for these to be joined, and so does what it wrote. That counts
+  /// as soon as they are, also where the vault stays open meanwhile.
+  @Test func whatWaitedForTheKeysGoesOnInAnOpenVault() throws {
+    let family = try Family(count: 3)
+    let (desk, laptop, phone) = (family[0], family[1], family[2])
+    let lost = phone.vault.device
+    try desk.write("Visit", "first")
+    try family.meet(at: usb)
+    _ = try make(.removesOne, on: desk, removing: phone)
+    try desk.sync(usb)
+    #expect(throws: SyncError.self) { try phone.sync(usb) }
+    try phone.recover(Family.words.words)
+    try phone.sync(usb)
+    try phone.reopen()
+    try phone.write("Of the phone", "of the phone")
+    try laptop.vault.beginGeneration(removing: [lost], words: Family.words.words)
+    try laptop.sync(usb)
+    _ = try? phone.sync(usb)
+    try phone.reopen()
+    guard case .keysDivided? = try phone.emma.damageReason else {
+      Issue.record("it does not wait")
+      return
+    }
+    try desk.sync(usb)
+    try desk.vault.beginGeneration(removing: [], words: Family.words.words)
+    for _ in 0..<3 { for device in family.devices { try device.sync(usb) } }
+    #expect(try desk.contents().values.contains("of the phone"))
+    #expect(try phone.contents() == desk.contents())
+    try phone.write("Later", "later")
+  }
+
   @Test(
     arguments: [
       (Change.removesOne, Change.replacesWords), (.replacesWords, .removesOne),

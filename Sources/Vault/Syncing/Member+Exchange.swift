@@ -106,8 +106,13 @@ extension Member {
   /// Whether this person's key of the head's epoch is here.
   package func hasKey(for head: OpenedHead) -> Bool { register.keys.epoch(head.epoch) != nil }
 
-  /// Why the member may not be written, nor what is here of it be carried on; nil when it is whole.
-  package var standstill: VaultError? { damageReason }
+  /// Why the member may not be written, nor what is here of it be carried on; nil when it is whole, or has been mended since it was
+  /// opened: by another process, or by words that have joined keys.
+  package func standstill() -> VaultError? {
+    guard damageReason != nil else { return nil }
+    do { _ = try refresh() } catch { return damageReason ?? error }
+    return damageReason
+  }
 
   /// A head from elsewhere, verified against `tree` and opened.
   ///

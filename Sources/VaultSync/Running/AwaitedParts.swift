@@ -17,7 +17,7 @@ struct AwaitedParts {
 
   /// The devices whose head waits for such a part.
   func devices(of heads: [VaultPath]) throws(SyncError) -> Set<DeviceID> {
-    guard let open = vault.member(member), open.standstill == nil else { return [] }
+    guard let open = vault.member(member), open.standstill() == nil else { return [] }
     var found: Set<DeviceID> = []
     for path in heads {
       guard case .head(_, let device) = path, device != session.home.device,

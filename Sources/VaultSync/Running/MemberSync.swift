@@ -116,7 +116,7 @@ struct MemberSync {
     do {
       let member = try vault.receivingMember(member, in: exchange.tree)
       // One that is opened for an epoch that has come goes on from the one that is open here.
-      if let standstill = member.standstill ?? vault.member(member.id)?.standstill {
+      if let standstill = member.standstill() ?? vault.member(member.id)?.standstill() {
         session.note(SyncProblem(standstill, here: "members/\(member.id.hex)"))
         return .none
       }
