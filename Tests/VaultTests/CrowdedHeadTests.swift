@@ -120,6 +120,32 @@ import VaultTrust
     #expect(named == Array(devices.prefix(8)) + devices.suffix(2))
   }
 
+  // MARK: Very large words
+
+  /// Ben says of Carla's device as much as his head holds, in a field that nobody knows. What Anna says of it has none of that:
+  /// two of that size were more than a head may have.
+  @Test func whatNobodyKnowsIsNotSaidOn() throws {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, .owner)
+    let (anna, ben) = (adults.anna, adults.ben)
+    let said = Head.Cover(device: adults.carla.vault.device, counter: 1, headHash: .random())
+    // Field 15, of 700,000 bytes.
+    let field: [UInt8] = [0x7A, 0xE0, 0xDC, 0x2A] + [UInt8](repeating: 0, count: 700_000)
+    let crowded = try Head.Cover(decoding: said.encoded() + field)
+    try #require(crowded.unknown.bytes.count == field.count)
+    let emma = try #require(ben.emma)
+    try emma.heads.withLock { heads in
+      var writer = CommitWriter(member: emma, heads: heads)
+      try writer.writeHead(.checkpoint) { $0.heard = [crowded] }
+      heads = writer.heads
+    }
+    try adults.carry(from: ben, to: anna)
+    try anna.write("Note")
+    let heads = try #require(anna.emma).openedHeads
+    let own = try #require(heads.first { $0.device == anna.vault.device })
+    #expect(own.head.heard == [said])
+  }
+
   // MARK: Very large entries
 
   @Test func entriesThatOneSegmentCannotHoldStandInSeveral() throws {

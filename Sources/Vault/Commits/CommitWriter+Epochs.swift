@@ -121,7 +121,7 @@ extension CommitWriter {
         || told.counter <= counters.limit(of: told.device, isWriter: member.isWriter)
     }
     func note(_ taken: Head.Cover) {
-      if newest[taken.device]?.counter ?? 0 < taken.counter { newest[taken.device] = taken }
+      if newest[taken.device]?.counter ?? 0 < taken.counter { newest[taken.device] = taken.known }
     }
     for head in late {
       note(Head.Cover(device: head.device, counter: head.counter, headHash: head.hash))

@@ -2,6 +2,9 @@ import VaultModel
 
 extension Head.Cover {
   var mark: HeadMark { HeadMark(counter: counter, hash: headHash) }
+
+  /// What a head says on of another one's words: fields that nobody knows may be of any size, and stay where they are.
+  var known: Head.Cover { Head.Cover(device: device, counter: counter, headHash: headHash) }
 }
 
 extension Head.Stray {
@@ -114,7 +117,7 @@ extension HeadsState {
           newest[cover.device]?.counter ?? 0 < cover.counter,
           retelling(of: cover.device, cover.mark, by: witnesses) == nil
         else { continue }
-        newest[cover.device] = cover
+        newest[cover.device] = cover.known
       }
     }
     return newest
