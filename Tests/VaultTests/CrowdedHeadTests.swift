@@ -163,6 +163,17 @@ import VaultTrust
     #expect(parts.compactMap(\.segment.lineage) == [lineage])
   }
 
+  /// An entry that was as large as a segment, and is a little larger since, goes without what may be so large.
+  @Test func anEntryThatNoSegmentHoldsIsListedAllTheSame() throws {
+    try adults.anna.write("Record")
+    let entry = try #require(adults.anna.emma?.allEntries().first)
+    var large = entry
+    large.type = String(repeating: "x", count: 700)
+    let parts = CommitWriter.segments([large], nil, atMost: 700)
+    #expect(parts.map(\.segment.entries) == [[entry]])
+    #expect(parts.allSatisfy { $0.bytes.count <= 700 && $0.bytes == $0.segment.encoded() })
+  }
+
   /// It is no reason to end the program.
   @Test func whatNoObjectHoldsIsRefused() throws {
     let objects = try #require(adults.anna.emma).objects

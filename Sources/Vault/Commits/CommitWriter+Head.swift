@@ -153,12 +153,16 @@ extension CommitWriter {
   ) -> [(segment: Segment, bytes: [UInt8])] {
     let segment = Segment(entries: entries, lineage: lineage)
     let bytes = segment.encoded()
-    // One entry alone came in a segment.
-    if bytes.count <= byteCount || entries.isEmpty || lineage == nil && entries.count == 1 {
-      return [(segment, bytes)]
-    }
+    if bytes.count <= byteCount || entries.isEmpty { return [(segment, bytes)] }
     if lineage != nil {
       return segments([], lineage, atMost: byteCount) + segments(entries, nil, atMost: byteCount)
+    }
+    if entries.count == 1 {
+      // It came in a segment, but it may have been renamed since, or written shorter.
+      var entry = entries[0]
+      (entry.type, entry.unknown) = ("", .none)
+      let segment = Segment(entries: [entry])
+      return [(segment, segment.encoded())]
     }
     let middle = entries.count / 2
     return segments(Array(entries[..<middle]), nil, atMost: byteCount)
