@@ -120,6 +120,27 @@ import VaultTrust
     #expect(named == Array(devices.prefix(8)) + devices.suffix(2))
   }
 
+  /// More late heads than a head names are no reason to write one after the other for their names alone.
+  @Test(arguments: [1, Limits.headDevices])
+  func aHeadIsNotWrittenForWhatItHasNoRoomFor(coverCount: Int) throws {
+    let anna = adults.anna
+    try anna.write("Note")
+    let member = try #require(anna.emma)
+    var heads = member.heads.withLock { $0 }
+    let own = try #require(heads.loaded[anna.vault.device])
+    let cover = (0..<coverCount).map { _ in
+      Head.Cover(device: .random(), counter: 1, headHash: .random())
+    }
+    heads.loaded[own.device] = LoadedHead(
+      device: own.device, counter: own.counter, hash: own.hash, late: nil, head: Head(cover: cover),
+      body: own.body)
+    let ben = adults.ben.vault.device
+    heads.loaded[ben] = LoadedHead(
+      device: ben, counter: 1, hash: .random(), late: .random(), head: Head(), body: own.body)
+    let writer = CommitWriter(member: member, heads: heads)
+    #expect(writer.hasLateHeads == (coverCount < Limits.headDevices))
+  }
+
   // MARK: Very large words
 
   /// Ben says of Carla's device as much as his head holds, in a field that nobody knows. What Anna says of it has none of that:

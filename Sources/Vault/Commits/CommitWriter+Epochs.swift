@@ -17,11 +17,13 @@ extension CommitWriter {
   }
 
   /// Whether the next head is worth writing for nothing but a late head's name. It is not for another one of a device of
-  /// which the head before names one: two machines that have different epochs in use would answer each other for ever.
+  /// which the head before names one: two machines that have different epochs in use would answer each other for ever. Nor
+  /// where a head has no room for it: each would be followed by another one like it.
   private func isLateForTheFirstTime(_ head: LoadedHead) -> Bool {
     guard head.late != nil else { return false }
     guard let own = heads.loaded[context.device.id], own.late == nil else { return true }
-    return !own.head.cover.contains { $0.device == head.device }
+    return own.head.cover.count < Limits.headDevices
+      && !own.head.cover.contains { $0.device == head.device }
   }
 
   /// What the next head goes on from.
