@@ -120,6 +120,19 @@ import VaultTrust
     #expect(named == Array(devices.prefix(8)) + devices.suffix(2))
   }
 
+  /// People are made up as easily as devices.
+  @Test func whoCouldNeverWriteTakesNoShareOfThoseWhoCould() throws {
+    let adults = try Adults()
+    let others = [adults.ben, adults.carla].sorted { $0.vault.device < $1.vault.device }
+    let (stranger, writer) = (others[0], others[1])
+    try adults.share(with: writer, .editor)
+    let register = try #require(adults.anna.emma).register
+    let room = HeadRoom(register.context.people, register.links)
+    let devices = [DeviceID.zero, stranger.vault.device, writer.vault.device]
+    let named = room.shares(of: devices, atMost: 2) { $0 }
+    #expect(named == [.zero, writer.vault.device])
+  }
+
   /// More late heads than a head names are no reason to write one after the other for their names alone.
   @Test(arguments: [1, Limits.headDevices])
   func aHeadIsNotWrittenForWhatItHasNoRoomFor(coverCount: Int) throws {

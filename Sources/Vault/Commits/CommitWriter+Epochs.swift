@@ -93,7 +93,8 @@ extension CommitWriter {
     _ all: [Said], atMost limit: Int, of device: (Said) -> DeviceID
   ) -> [Said] {
     if all.count <= limit { return all.sorted { device($0) < device($1) } }
-    return HeadRoom(context.people).shares(of: all, atMost: limit, of: device)
+    return HeadRoom(context.people, member.register.links)
+      .shares(of: all, atMost: limit, of: device)
   }
 
   /// The late heads of other devices that are here and of which the next head has everything, or another one in use has.

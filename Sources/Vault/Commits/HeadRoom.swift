@@ -1,19 +1,19 @@
 import VaultModel
 
 /// What of other devices has room in a head: of each person the same share, so that nobody crowds out the others with devices that
-/// they have made up.
+/// they have made up. All who could never write the member have one share together: anybody can make up people as well.
 struct HeadRoom {
   private var persons: [DeviceID: PersonID] = [:]
 
-  init(_ people: People) {
-    for person in people.persons.values {
+  init(_ people: People, _ links: MemberLinks) {
+    for person in people.persons.values where links.couldWrite(person.id) {
       for device in person.certificates.keys {
         persons[device] = min(persons[device] ?? person.id, person.id)
       }
     }
   }
 
-  /// - Parameter persons: Who has certified each device.
+  /// - Parameter persons: Who has certified each device, of those who could ever write the member.
   init(persons: [DeviceID: PersonID]) { self.persons = persons }
 
   /// As many of these as there may be, in the order of the devices.
