@@ -156,8 +156,10 @@ struct Access {
   func counters(_ heads: [MemberHead]) throws -> Counters {
     var (devices, counting) = (CertifiedDevices(), Set<[UInt8]>())
     for person in people.values {
+      var (certified, staying) = (Set<[UInt8]>(), Set<[UInt8]>())
       for (id, certificate) in person.certificates {
         let device = try PublicPerson.device(of: certificate)
+        certified.insert(device)
         devices.persons[device] = person.id
         if try certificate.bytes(8).isEmpty,
           let approver = try person.certificates[certificate.bytes(6)]
@@ -168,10 +170,13 @@ struct Access {
         if let role = role(of: person.id), role != .viewer { devices.current.insert(device) }
         guard person.counting.contains(id) else { continue }
         counting.insert(device)
+        staying.insert(device)
         if role(of: person.id) == .owner { devices.owners.insert(device) }
       }
+      // Whoever else certifies one that its person has left out.
+      if judge.couldWrite(person.id) { devices.former.formUnion(certified.subtracting(staying)) }
     }
-    devices.former = Set(devices.persons.keys).subtracting(counting)
+    devices.former.formUnion(Set(devices.persons.keys).subtracting(counting))
     return try Counters(heads, of: devices)
   }
 
