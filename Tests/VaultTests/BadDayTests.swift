@@ -15,6 +15,34 @@ import VaultModel
     return (memory, vault, try vault.addMember(named: #require(FileName("Emma"))))
   }
 
+  /// An older version of a note is damaged, or gone: those after it can be read all the same, and why there are no more is known.
+  @Test(arguments: [true, false])
+  func aDamagedVersionKeepsNobodyFromTheOthers(isThere: Bool) throws {
+    let (memory, vault, emma) = try vaultWithEmma()
+    var edit = RecordEdit.newRecord("A", note: "0")
+    _ = try emma.commit([edit])
+    for number in 1..<4 {
+      edit = RecordEdit(record: edit.record)
+      edit.items[.record] = .note("\(number)")
+      _ = try emma.commit([edit])
+    }
+    let damaged = emma.objects.path(of: try emma.history(of: edit.record)[2].digest)
+    try vault.close()
+    var bytes = try memory.store.read(damaged, limit: 1 << 20)
+    bytes[bytes.count / 2] ^= 1
+    if isThere {
+      try memory.store.replace(damaged, bytes, durably: true)
+    } else {
+      try memory.store.remove(damaged)
+    }
+    let member = try #require(memory.open().members.first)
+    let history = try member.history(of: edit.record)
+    #expect(history.count == 2)
+    let last = try #require(history.last)
+    #expect(member.isDamaged(before: last.revision) == isThere)
+    #expect(!member.isDamaged(before: history[0].revision))
+  }
+
   /// The clock was a year ahead, and is right again.
   @Test func aRegisterFromTheFutureIsWorkedOnAsAnyOther() throws {
     let (memory, vault, emma) = try vaultWithEmma()

@@ -204,29 +204,10 @@ package final class Member: Sendable {
     return result
   }
 
-  /// The revisions of a record, newest first, as far back as they are kept.
+  /// The revisions of a record, newest first, as far back as they are kept and can be read.
   ///
-  /// - Throws: `notFound` for an unknown record; `damaged` for a revision that is there but does not open.
+  /// - Throws: `notFound` for an unknown record; what is wrong with its current revision.
   package func history(of record: RecordID) throws(VaultError) -> [NamedRevision] {
-    try history(of: record) { error, isCurrent throws(VaultError) in
-      // Older revisions are removed after their retention time.
-      if case .missing = error, !isCurrent { return }
-      throw error
-    }
-  }
-
-  /// The same, but a damaged revision ends the history where it stands instead of throwing. Throws for the current revision
-  /// all the same.
-  func readableHistory(of record: RecordID) throws(VaultError) -> [NamedRevision] {
-    try history(of: record) { error, isCurrent throws(VaultError) in
-      guard error.isDamage, !isCurrent else { throw error }
-    }
-  }
-
-  private func history(
-    of record: RecordID,
-    fail: (_ error: VaultError, _ isCurrent: Bool) throws(VaultError) -> Void
-  ) throws(VaultError) -> [NamedRevision] {
     guard let entry = entry(record) else { throw .notFound(what: "the record") }
     var result: [NamedRevision] = []
     var waiting = [entry.revision]
@@ -234,7 +215,8 @@ package final class Member: Sendable {
     while let digest = waiting.popLast() {
       let found: RecordRevision
       do { found = try revision(digest) } catch {
-        try fail(error, digest == entry.revision)
+        // Older revisions are removed after their retention time; a damaged one keeps nobody from those after it.
+        guard error.isDamage, digest != entry.revision else { throw error }
         continue
       }
       result.append(NamedRevision(found, named: digest))
@@ -245,6 +227,19 @@ package final class Member: Sendable {
       }
     }
     return result.sorted { ($0.revision.time, $0.digest) > ($1.revision.time, $1.digest) }
+  }
+
+  /// Whether a revision before this one is there and damaged, so that its history ends here.
+  package func isDamaged(before revision: RecordRevision) -> Bool {
+    revision.previous.contains { previous in
+      do throws(VaultError) {
+        _ = try self.revision(previous)
+        return false
+      } catch {
+        if case .missing = error { return false }
+        return error.isDamage
+      }
+    }
   }
 }
 

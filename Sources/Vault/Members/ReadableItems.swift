@@ -72,7 +72,7 @@ extension Member {
     var newer = [damaged]
     var found: [Item] = []
     let current = entry(record)?.revision
-    for version in try readableHistory(of: record)
+    for version in try history(of: record)
     where version.digest != current && !version.revision.place.isDeleted {
       let older = try readableItems(of: version.revision)
       found += older.items.filter { item in newer.allSatisfy { $0.mayLack(item.name) } }

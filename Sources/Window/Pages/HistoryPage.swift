@@ -15,8 +15,9 @@ struct HistoryPage {
     let time: String
     let author: String
     let changes: [RecordChange]
-    /// What came before it is not kept any more.
+    /// What came before it is not kept any more, or cannot be read.
     let isCut: Bool
+    let isCutByDamage: Bool
   }
 
   let frame: PageFrame
@@ -38,13 +39,15 @@ struct HistoryPage {
     for version in history.prefix(limit) {
       let previous = version.revision.previous
       let old = previous.lazy.compactMap { known[$0] }.first
+      let isCut = old == nil && !previous.isEmpty
       rows.append(
         Row(
           revision: version.digest,
           time: frame.texts.time(milliseconds: version.revision.time.milliseconds),
           author: authors.text(of: try member.authorship(of: version.digest)),
           changes: try member.changes(from: old, to: version.revision),
-          isCut: old == nil && !previous.isEmpty))
+          isCut: isCut,
+          isCutByDamage: isCut && member.isDamaged(before: version.revision)))
     }
     return HistoryPage(
       frame: frame, shown: shown, rows: rows, hasMore: history.count > rows.count)
@@ -79,6 +82,7 @@ struct HistoryPage {
   }
 
   private func changes(_ row: Row) -> HTML {
+    if row.isCutByDamage { return .text(texts("history.damaged")) }
     if row.isCut { return .text(texts("history.cut")) }
     if row.changes.isEmpty { return .text(texts("history.nothing")) }
     let others = row.changes.count - Self.changeLimit

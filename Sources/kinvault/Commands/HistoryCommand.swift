@@ -92,9 +92,14 @@ private struct RevisionRow: Encodable {
         authorship: AuthorshipText.word(authorship), signedBy: authors.row(authorship),
         joinedFrom: try authors.parts(of: authorship, digest, in: found.member)?
           .map(authors.part),
-        changes: isCut ? ["what came before is no longer kept"] : texts,
+        changes: isCut ? [end(before: revision, in: found.member)] : texts,
         milliseconds: revision.time.milliseconds, author: authors.short(authorship))
     }
+  }
+
+  private static func end(before revision: RecordRevision, in member: Member) -> String {
+    member.isDamaged(before: revision)
+      ? "what came before cannot be read: kinvault check" : "what came before is no longer kept"
   }
 }
 
