@@ -9,19 +9,25 @@ import VaultErrors
 /// A remote may give more than it lists.
 final class CargoRoom: Sendable {
   private let left: Guarded<CargoWeight>
+  private let hasRefused = Guarded(false)
 
   init(_ weight: CargoWeight) { left = Guarded(weight) }
+
+  /// Whether there was no room for some file: what a head needs cannot all come then.
+  var isUsedUp: Bool { hasRefused.withLock { $0 } }
 
   /// Takes the room for one file.
   ///
   /// - Returns: False, and nothing is taken, if there is none.
   func take(byteCount: Int) -> Bool {
-    left.withLock { left in
+    let isTaken: Bool = left.withLock { left in
       let file = CargoWeight(fileCount: 1, byteCount: UInt64(byteCount))
       guard file.fits(left) else { return false }
       left = left.less(file)
       return true
     }
+    if !isTaken { hasRefused.withLock { $0 = true } }
+    return isTaken
   }
 }
 

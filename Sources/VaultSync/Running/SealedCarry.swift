@@ -37,6 +37,7 @@ struct SealedCarry {
     let left = exchange.cargo.rooms[member] ?? CargoRoom(room)
     let refused = Gathered<ObjectName>()
     try session.forEach(missing) { [self] (object) throws(SyncError) in
+      guard !left.isUsedUp else { return refused.add(object.key) }
       if try !take(object, into: vault, left) { refused.add(object.key) }
     }
     var heads: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
