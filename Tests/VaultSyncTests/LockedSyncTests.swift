@@ -246,6 +246,10 @@ import VaultModel
       #expect(report.problems.map(\.kind) == [.tooMuchNew])
       // What the sync remembers of itself takes some room as well.
       #expect(state.space().availableBytes > 350_000)
+      // As much again stays free, besides what is left free of all that is carried: else a sync with the keys could not take it.
+      let fetched = state.blobs.filter { $0.key.string.hasPrefix("incoming/") }
+      let held = fetched.values.reduce(0) { $0 + $1.count }
+      #expect(held <= (800_000 - Int(state.space().totalBytes) / 20) / 2)
     }
     #expect(givesMoreThanItLists ? incoming.count > 40 : incoming == [])
     #expect(!incoming.contains { $0.string.contains("/heads/") })
