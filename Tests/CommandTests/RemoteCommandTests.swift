@@ -432,7 +432,7 @@ import Testing
     }
     #expect(try laptop.run("status", expecting: 0).output.contains(hint))
     // The desktop too, and there without a name.
-    for _ in 0..<600 where access(notices, F_OK) != 0 { usleep(100_000) }
+    for _ in 0..<600 where (try? desk.program.read(notices))?.isEmpty ?? true { usleep(100_000) }
     usleep(100_000)
     let noticed = String(decoding: try desk.program.read(notices), as: UTF8.self)
     #expect(noticed.hasSuffix(" Kinvault The family vault needs a look: kinvault status\n"))
