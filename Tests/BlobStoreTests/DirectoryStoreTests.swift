@@ -156,18 +156,23 @@ struct DirectoryStoreTests {
   /// As a copier does that puts an older state back, with deletions, while this machine writes.
   @Test func writesWhereFoldersAreEmptiedMeanwhile() throws {
     let isDone = Guarded(false)
-    let emptier = SystemThread.start { [store] in
+    let emptied = Guarded(0)
+    let started = SystemThread.start { [store] in
       while !isDone.withLock({ $0 }) {
-        // It meets what is written meanwhile, as a copier does.
+        // It meets what is written meanwhile, as a copier does; a write that waits for a busy disk has time to be done again.
         try? store.removeFolder("a")
-        usleep(500)
+        emptied.withLock { $0 += 1 }
+        usleep(5_000)
       }
     }
     defer {
       isDone.withLock { $0 = true }
-      if let emptier { pthread_join(emptier, nil) }
+      if let started { pthread_join(started, nil) }
     }
-    for number in 0..<300 {
+    try #require(started != nil)
+    var number = 0
+    while emptied.withLock({ $0 }) < 100 {
+      number += 1
       try store.put(BlobPath("a/blob \(number)"), [1], .ifAbsent)
       try store.put("a/blob", [2], .always)
       try store.replace("a/other", [3], durably: false)
