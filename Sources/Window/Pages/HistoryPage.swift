@@ -58,6 +58,7 @@ struct HistoryPage {
       tag("article") {
         tag("p") { tag("a", ["href": shown.address.path]) { "← " + texts("file.back") } }
         tag("h1") { named(shown.title) }
+        tag("h2") { texts("record.history") }
         tag("table") {
           tableHead {
             texts("history.time")
