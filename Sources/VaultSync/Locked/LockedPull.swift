@@ -44,17 +44,13 @@ struct LockedPull {
     }
     // A remote may give more than it lists.
     let left = CargoRoom(room)
-    let (lost, refused) = (Gathered<ObjectName>(), Gathered<ObjectName>())
+    let lost = Gathered<ObjectName>()
     try session.forEach(missing) { [self] (object) throws(SyncError) in
-      guard refused.all.isEmpty else { return }
+      guard !left.isUsedUp else { return }
       let path = VaultPath.object(member, object.key)
-      switch try fetch(path, byteCount: object.value, into: incoming, left) {
-      case .here: break
-      case .lost: lost.add(object.key)
-      case .refused: refused.add(object.key)
-      }
+      if try !fetch(path, byteCount: object.value, into: incoming, left) { lost.add(object.key) }
     }
-    guard refused.all.isEmpty else { return session.note(.tooMuchWhileLocked(member)) }
+    guard !left.isUsedUp else { return session.note(.tooMuchWhileLocked(member)) }
     // Whatever a head names is there before it: of what cannot be read here only that can be known.
     guard lost.all.isEmpty else { return }
     if !session.options.isDryRun { try saving(try incoming.flush()) }
@@ -80,25 +76,18 @@ struct LockedPull {
     return weight
   }
 
-  private enum Outcome {
-    case here
-    /// It cannot be had, which is noted.
-    case lost
-    /// There is no room for it.
-    case refused
-  }
-
+  /// - Returns: False when it cannot be had, which is noted, or there is no room for it.
   private func fetch(
     _ path: VaultPath, byteCount: UInt64, into incoming: IncomingFolder, _ room: CargoRoom
-  ) throws(SyncError) -> Outcome {
+  ) throws(SyncError) -> Bool {
     let blobPath = BlobPath(path.string)
     let size = try saving(try incoming.size(of: blobPath))
-    if size == byteCount { return .here }
+    if size == byteCount { return true }
     // Which of two is the right one only the key tells: the one that came first stays, if it can be one.
-    if size != nil, try hasForm(blobPath, in: incoming) { return .here }
+    if size != nil, try hasForm(blobPath, in: incoming) { return true }
     if session.options.isDryRun {
       session.tally(.pull, path, byteCount: byteCount)
-      return .here
+      return true
     }
     let file: [UInt8]
     do {
@@ -106,13 +95,13 @@ struct LockedPull {
     } catch {
       guard error.concernsOneFile else { throw .remote(error) }
       session.note(SyncProblem(VaultError(error), there: path.string))
-      return .lost
+      return false
     }
     let diskByteCount = IncomingFolder.diskByteCount(UInt64(file.count))
-    guard room.take(byteCount: Int(diskByteCount)) else { return .refused }
+    guard room.take(byteCount: Int(diskByteCount)) else { return false }
     try saving(try incoming.put(blobPath, file))
     session.tally(.pull, path, byteCount: UInt64(file.count))
-    return .here
+    return true
   }
 
   private func hasForm(_ path: BlobPath, in incoming: IncomingFolder) throws(SyncError) -> Bool {
