@@ -69,9 +69,10 @@ extension CommitWriter {
           missing.append(item)
           continue
         }
-        // Two devices may have written at one instant, and who wrote it may not be known any more. What somebody has done
-        // with the copy is later.
-        if known.time == item.time, !known.hasContent(of: item) { others.append(lost) }
+        if known.hasContent(of: item) { continue }
+        if try RevisionJoin(member: member).isUnseen(item, by: entry.revision) {
+          others.append(lost)
+        }
       }
       if !missing.isEmpty { try add(missing, to: kept, previous: [entry.revision]) }
       if !others.isEmpty { try keep(copy.beside(others)) }

@@ -90,8 +90,7 @@ struct RevisionJoin {
       }
     }
     var copies = try keptAside(losers, in: side) { (item) throws(VaultError) in
-      // What somebody has done with the copy is later.
-      try member.item(named: item.name, of: other.revision)?.time == item.time
+      try isUnseen(item, by: other.digest)
     }
     var byMark: [ConflictMark: ConflictCopy] = [:]
     for loser in losers where !isAsKept(loser.part, in: side.revision) {
@@ -153,6 +152,14 @@ struct RevisionJoin {
     if aside.isEmpty { return [] }
     let title = mark.original(of: side.revision.place.title)
     return [ConflictCopy(mark: mark, title: title, items: []).beside(aside)]
+  }
+
+  /// Whether an item of a copy, which a revision of that copy does not show, is to be kept beside. What somebody has done with the
+  /// copy is later, and they have seen what it held. But two devices may have written at one instant, and who wrote it may not be
+  /// known any more; and who has put something else under the name before the copy held it has not seen it.
+  func isUnseen(_ item: Item, by copy: ContentDigest) throws(VaultError) -> Bool {
+    let shown = try member.item(named: item.name, of: member.revision(copy))
+    return try shown?.time == item.time ? true : !hasHeld(item, copy)
   }
 
   /// Whether a revision, or one of those before it, holds an item with this name and content. So it is taken to be where some
