@@ -384,6 +384,23 @@ import VaultModel
     #expect(try pair.mounted.differencesFromFresh() == [])
   }
 
+  /// The same where the folder, which shows as empty by then, is removed here; whether that is saved or not.
+  @Test(arguments: [false, true])
+  func whatComesAfterTheLastFlushIsKeptWhereTheFolderIsRemovedHere(isSaved: Bool) throws {
+    let pair = try Pair()
+    let handle = try pair.tree.open("Emma/visit/file")
+    try pair.other.unlink("Emma/visit/file")
+    try pair.bringNews()
+    try pair.tree.rmdir("Emma/visit")
+    if isSaved { try pair.tree.commitNow() }
+    try handle.put(Array("mine".utf8), at: 0)
+    handle.release()
+    try pair.commitAndRefresh()
+    #expect(try pair.conflicts() == ["file": "mine"])
+    #expect(try pair.tree.list("Emma") == ["Offline Sync Conflicts"])
+    #expect(try pair.mounted.differencesFromFresh() == [])
+  }
+
   /// Whether the news comes before the commit, or with it.
   @Test(arguments: [true, false])
   func whatIsWrittenIntoARecordThatOthersRemoveIsKept(refreshes: Bool) throws {

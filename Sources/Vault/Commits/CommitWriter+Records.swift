@@ -55,8 +55,9 @@ extension CommitWriter {
   }
 
   /// What an edit has vanish, and its author has not seen, whole, as where two devices meet later: what they save into a record
-  /// that others have deleted; what others have put into one that was empty when it was deleted; what they have deleted in
-  /// one that is moved; and the name that they have given it. Nil also for what cannot be read, of which nothing can be kept.
+  /// that others, or they themselves, have deleted; what others have put into one that was empty when it was deleted; what they
+  /// have deleted in one that is moved; and the name that they have given it. Nil also for what cannot be read, of which nothing
+  /// can be kept.
   ///
   /// - Parameter revision: What the edit makes of `base`, not stored yet.
   private func whatVanishes(
@@ -67,6 +68,8 @@ extension CommitWriter {
       case (true, true) where edit.place == nil:
         return try saved(by: edit, in: revision, over: base)
       case (false, true) where edit.isOfView:
+        // What came into the folder when it was gone already, such as pages of a mapping.
+        if let copy = try saved(by: edit, in: revision, over: base) { return copy }
         let join = RevisionJoin(member: member)
         if try !member.items(of: revision).isEmpty { return try join.whole(base) }
         return try unseenPlace(by: edit, in: base) == nil ? nil : join.whole(base)
