@@ -27,10 +27,18 @@ struct StickTests {
     """
   }
 
-  private var making: String {
+  /// The same where both are on another disk than the stick.
+  private var beginningElsewhere: String {
     """
     \(beginning)
-    kinvault init --vault /mnt/disk/Family --name 'Adult A' --device desk \
+    export XDG_STATE_HOME='\(outside.appending("state"))' KINVAULT_VAULT='\(outside.appending("Family"))'
+    """
+  }
+
+  private func making(_ beginning: String) -> String {
+    """
+    \(beginning)
+    kinvault init --vault "$KINVAULT_VAULT" --name 'Adult A' --device desk \
       --password-file "$KINVAULT_PASSWORD_FILE" --words-out '\(outside.appending("words"))' --yes
     kinvault member add Emma
     """
@@ -42,7 +50,7 @@ struct StickTests {
     let sums = machine.outside("sums")
     try machine.runUntilPowerCut(
       """
-      \(making)
+      \(making(beginning))
       kinvault mount /mnt/mounted
       cd /mnt/mounted/Emma
       echo 'Penicillin: severe' >allergy.txt
@@ -74,7 +82,7 @@ struct StickTests {
 
   @Test func noNameStandsForWhatIsFreeWhenAStickIsPulled() throws {
     let machine = try machine()
-    try machine.runUntilPowerCut(making)
+    try machine.runUntilPowerCut(making(beginning))
     #expect(try machine.namesOfWhatIsNotTheirs() == [])
     for file in 0..<3 {
       try machine.runUntilPowerCut(
@@ -94,7 +102,7 @@ struct StickTests {
   @Test(arguments: ["vfat", "exfat"])
   func aStickThatIsPulledWhileItIsWrittenHoldsWhatWasSynced(fileSystem: String) throws {
     let machine = try machine(fileSystem)
-    try machine.runUntilPowerCut(making)
+    try machine.runUntilPowerCut(making(beginning))
     let log = machine.outside("log")
     // A disk that is served by a program of the small machine is slow.
     for round in 0..<(fileSystem == "vfat" ? 2 : 1) {
@@ -127,11 +135,7 @@ struct StickTests {
     let (sums, scan) = (machine.outside("sums"), outside.appending("scan"))
     try machine.runUntilPowerCut(
       """
-      \(beginning)
-      export XDG_STATE_HOME='\(outside.appending("state"))' KINVAULT_VAULT='\(outside.appending("Family"))'
-      kinvault init --vault "$KINVAULT_VAULT" --name 'Adult A' --device desk \
-        --password-file "$KINVAULT_PASSWORD_FILE" --words-out '\(outside.appending("words"))' --yes
-      kinvault member add Emma
+      \(making(beginningElsewhere))
       head -c 300000 /dev/urandom >'\(scan)'
       kinvault attach Emma '\(scan)'
       kinvault record add --member Emma --title Allergy --note 'Penicillin: severe'
@@ -151,11 +155,7 @@ struct StickTests {
     let machine = try machine()
     try machine.runUntilPowerCut(
       """
-      \(beginning)
-      export XDG_STATE_HOME='\(outside.appending("state"))' KINVAULT_VAULT='\(outside.appending("Family"))'
-      kinvault init --vault "$KINVAULT_VAULT" --name 'Adult A' --device desk \
-        --password-file "$KINVAULT_PASSWORD_FILE" --words-out '\(outside.appending("words"))' --yes
-      kinvault member add Emma
+      \(making(beginningElsewhere))
       kinvault remote add stick /mnt/disk/copy
       kinvault sync
       kinvault record add --member Emma --title Allergy --note 'Penicillin: severe'
@@ -163,8 +163,7 @@ struct StickTests {
       """)
     try machine.runUntilPowerCut(
       """
-      \(beginning)
-      export XDG_STATE_HOME='\(outside.appending("state"))' KINVAULT_VAULT='\(outside.appending("Family"))'
+      \(beginningElsewhere)
       kinvault check --remote stick --read-data
       """)
   }

@@ -71,14 +71,8 @@ import VaultObjects
       let name = try #require(ObjectName([UInt8](repeating: UInt8(number), count: 32)))
       try usb.put(BlobPath(VaultPath.object(emma, name).string), madeUp)
     }
-    let hostile = ListingStore(usb) { _, entries in
-      entries.map { entry in
-        let isMadeUp = entry.size == size && givesMoreThanItLists
-        return BlobEntry(
-          name: entry.name, kind: entry.kind, size: isMadeUp ? 10 : entry.size,
-          fingerprint: entry.fingerprint)
-      }
-    }
+    let hostile: any BlobStore =
+      givesMoreThanItLists ? ListingStore.listingLess(usb, thanFilesOf: size) : usb
     let used = ben.store.space().totalBytes - ben.store.space().availableBytes
     ben.store.limit(toBytes: used + 40 * size)
     let report = try ben.sync(hostile, as: "usb")

@@ -13,6 +13,17 @@ final class ListingStore: WrappingStore {
     self.forge = forge
   }
 
+  /// One that lists files of so many bytes as if they had 10.
+  static func listingLess(_ inner: any BlobStore, thanFilesOf size: UInt64) -> ListingStore {
+    ListingStore(inner) { _, entries in
+      entries.map { entry in
+        guard entry.size == size else { return entry }
+        return BlobEntry(
+          name: entry.name, kind: entry.kind, size: 10, fingerprint: entry.fingerprint)
+      }
+    }
+  }
+
   func list(_ folder: BlobPath) throws(BlobStoreError) -> [BlobEntry] {
     try forge(folder, try inner.list(folder))
   }

@@ -230,14 +230,8 @@ import VaultModel
       let path = BlobPath(VaultPath.object(member, name).string)
       try usb.put(path, [UInt8](repeating: 7, count: 8192))
     }
-    let hostile = ListingStore(usb) { _, entries in
-      entries.map { entry in
-        let isMadeUp = entry.size == 8192 && givesMoreThanItLists
-        return BlobEntry(
-          name: entry.name, kind: entry.kind, size: isMadeUp ? 10 : entry.size,
-          fingerprint: entry.fingerprint)
-      }
-    }
+    let hostile: any BlobStore =
+      givesMoreThanItLists ? ListingStore.listingLess(usb, thanFilesOf: 8192) : usb
     let state = family[1].stateStore
     let used = state.space().totalBytes - state.space().availableBytes
     state.limit(toBytes: used + 800_000)
