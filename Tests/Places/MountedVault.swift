@@ -91,6 +91,9 @@ package final class MountedVault: Sendable {
     }
   }
 
+  // A test that fails leaves no mount behind.
+  deinit { _ = try? unmount() }
+
   /// Runs `kinvault` with the vault's environment, and returns what it printed.
   @discardableResult
   package func kinvault(_ arguments: [String]) throws -> String {
