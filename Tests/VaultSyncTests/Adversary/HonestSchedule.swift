@@ -17,9 +17,11 @@ struct HonestSchedule {
   private var random: SplitMix64
   private var count = 0
   private var machineCount = 100
+  /// Whether records are moved from one member to another as well, and changed more often.
+  private let isWidened: Bool
 
-  init(seed: UInt64, traitors: Set<Int>, captives: Set<Int>) {
-    (self.traitors, self.captives) = (traitors, captives)
+  init(seed: UInt64, traitors: Set<Int>, captives: Set<Int>, isWidened: Bool = false) {
+    (self.traitors, self.captives, self.isWidened) = (traitors, captives, isWidened)
     random = SplitMix64(seed: seed &* 2 &+ 1)
   }
 
@@ -32,7 +34,7 @@ struct HonestSchedule {
     guard let machine = house.everyone.randomElement(using: &random) else { return nil }
     let name = house.members.keys.sorted().randomElement(using: &random) ?? "Emma"
     let remote = number(below: house.remotes.count)
-    switch number(below: 40) {
+    switch number(below: isWidened ? 56 : 40) {
     case 0..<5: return create(machine, name, house)
     case 5..<11: return edit(machine, name, house)
     case 11..<12: return delete(machine, name, house)
@@ -56,6 +58,9 @@ struct HonestSchedule {
     case 32..<36: return share(machine, name, house)
     case 36..<38: return unshare(machine, name, house)
     case 38: return handOver(machine, name, house)
+    case 40..<45: return move(machine, name, house)
+    case 45..<50: return edit(machine, name, house)
+    case 50..<56: return .sync(machine.number, remote: remote, .both)
     default: return leave(machine, name, house)
     }
   }
@@ -107,6 +112,18 @@ struct HonestSchedule {
       let entry = record(member), member.children(of: entry.record).isEmpty
     else { return nil }
     return .delete(machine.number, name, entry.record)
+  }
+
+  private mutating func move(
+    _ machine: Household.Machine, _ name: String, _ house: Household
+  ) -> HonestStep? {
+    let others = house.members.keys.sorted().filter {
+      $0 != name && house.member($0, at: machine)?.mayWrite == true
+    }
+    guard let target = others.randomElement(using: &random),
+      let member = house.member(name, at: machine), member.mayWrite, let entry = record(member)
+    else { return nil }
+    return .move(machine.number, name, entry.record, to: target)
   }
 
   // MARK: People

@@ -17,6 +17,7 @@ enum HonestStep {
   case edit(Int, String, RecordID, text: String)
   case attach(Int, String, RecordID, text: String, byteCount: Int)
   case delete(Int, String, RecordID)
+  case move(Int, String, RecordID, to: String)
   case share(Int, String, with: Int, Role, days: UInt64?)
   case unshare(Int, String, from: Int)
   case offer(Int, String, to: Int)
@@ -38,7 +39,8 @@ extension HonestStep {
   var actor: Int? {
     switch self {
     case .create(let number, _, _, _, _, _), .edit(let number, _, _, _),
-      .attach(let number, _, _, _, _), .delete(let number, _, _), .share(let number, _, _, _, _),
+      .attach(let number, _, _, _, _), .delete(let number, _, _), .move(let number, _, _, _),
+      .share(let number, _, _, _, _),
       .unshare(let number, _, _), .offer(let number, _, _), .agree(let number, _),
       .leave(let number, _), .removeMachine(let number, _), .replaceWords(let number),
       .addMachine(_, let number, _), .addMember(let number, _), .collect(let number),
@@ -151,11 +153,21 @@ extension Household {
       guard let entry = try open(member, number).entry(record) else {
         throw VaultError.notFound(what: "the record \(record)")
       }
+      let open = try open(member, number)
+      let seen = HonestLedger.texts(in: lines(of: open, record) + [entry.title.string])
       try commit(
         RecordEdit(
           record: record,
           place: RecordPlace(parent: entry.parent, title: entry.title, isDeleted: true)),
         writing: [], number, member)
+      ledger.noteDeleted(seen)
+    case .move(let number, let member, let record, let target):
+      let (source, target) = (try open(member, number), try open(target, number))
+      let seen = subtree(of: record, in: source).flatMap {
+        lines(of: source, $0.record) + [$0.title.string]
+      }
+      _ = try machine(number).vault.move(record, of: source, into: .root, of: target)
+      ledger.noteMoved(HonestLedger.texts(in: seen), to: target.id, by: number)
     case .passes: break
     case .collect(let number):
       _ = try machine(number).vault.collect(keepDays: 0, acceptsClock: true, isDryRun: false)
@@ -247,12 +259,31 @@ extension Household {
     _ edit: RecordEdit, writing texts: [String], _ number: Int, _ name: String
   ) throws {
     let (machine, member) = (try machine(number), try open(name, number))
+    let names = Set(edit.items.keys)
+    let seen = HonestLedger.texts(in: lines(of: member, edit.record, named: names.contains))
     let commit = try member.commit([edit])
     if let failure = commit.failures.values.first { throw failure }
     let excluded = try excluded(from: member, machine)
     let entry = HonestLedger.Entry(
-      device: machine.vault.device, member: member.id, excluded: excluded)
-    for text in texts { ledger.note(text, entry) }
+      machine: number, device: machine.vault.device, member: member.id, excluded: excluded)
+    for text in texts { ledger.note(text, entry, insteadOf: seen) }
+  }
+
+  private func subtree(of record: RecordID, in member: Member) -> [RecordEntry] {
+    (member.entry(record).map { [$0] } ?? [])
+      + member.children(of: record).flatMap { subtree(of: $0.record, in: member) }
+  }
+
+  /// What stands in a record's files where it can be read.
+  private func lines(
+    of member: Member, _ record: RecordID, named isWanted: (FileName) -> Bool = { _ in true }
+  ) -> [String] {
+    guard let entry = member.entry(record),
+      let items = try? member.items(of: member.revision(entry.revision))
+    else { return [] }
+    return items.filter { isWanted($0.name) }.compactMap { item in
+      (try? member.beginning(of: item, byteCount: 64)).map { String(decoding: $0, as: UTF8.self) }
+    }
   }
 
   /// Who does not read what is written there now. Whoever was misled about an end of a place may rightly take somebody for let in
