@@ -19,10 +19,10 @@ import VaultModel
     try Machine(first: program).write("one", titled: "Visit")
   }
 
-  /// Writes the record's note anew, as the program does on a machine whose clock says ten years more.
-  private func editInTenYears() throws {
+  /// Renames the record and back, as the program does on a machine whose clock says ten years more.
+  private func editInTenYears(on machine: Machine) throws {
     let copy = try VaultCopy.find(
-      in: FilePath(program.vault), stateRoot: program.folder.appending("state/kinvault"),
+      in: FilePath(machine.vault), stateRoot: FilePath(machine.state).appending("kinvault"),
       clock: WallClock { WallClock.system.milliseconds() + 3652 * 86_400_000 })
     let key = try Vault.unlock(
       copy, password: SecretBytes(copying: Array("correct horse battery".utf8)))
@@ -49,7 +49,7 @@ import VaultModel
       return result.output + result.errors
     }
     for command in commands { #expect(try !said(command).contains(Self.ahead), "\(command)") }
-    try editInTenYears()
+    try editInTenYears(on: Machine(first: program))
     for command in commands {
       let text = try said(command)
       let lines = text.split(separator: "\n").filter { $0.contains(Self.ahead) }
@@ -59,5 +59,23 @@ import VaultModel
     // What was written before is dated as ever.
     let history = try said(["history", Self.path]).split(separator: "\n")
     #expect(history.contains { $0.contains("created") && !$0.contains(Self.ahead) }, "\(history)")
+  }
+
+  /// Machines are called as their system calls them, which for two of them may be the same.
+  @Test func twoMachinesOfOneNameAreBothAhead() throws {
+    let (desk, usb) = (Machine(first: program), program.folder.appending("usb").string)
+    try desk.run("remote", "add", "usb", usb, expecting: 0)
+    try desk.run("sync", expecting: 0)
+    for name in ["one", "two"] {
+      let laptop = Machine(name, beside: program)
+      try laptop.clone(usb)
+      try editInTenYears(on: laptop)
+      try laptop.run("sync", expecting: 0)
+    }
+    try desk.run("sync", expecting: 0)
+    try desk.run("unlock", expecting: 0)
+    let status = try desk.run("status", expecting: 0).output
+    try desk.run("lock", expecting: 0)
+    #expect(status.contains("laptop writes 3651 days ahead of this machine"), "\(status)")
   }
 }

@@ -67,8 +67,10 @@ private struct StatusReport: Encodable {
       records = vault.members.reduce(0) { $0 + max(0, $1.recordCount - 1) }
       problems = vault.problems.count { $0.severity > .note }
       conflicts = try vault.members.reduce(0) { try $0 + $1.keptConflicts().count }
+      // Several devices may have one name.
       clocksAhead = Dictionary(
-        uniqueKeysWithValues: vault.clocksAhead().map { (vault.name(of: $0.key), $0.value / 1000) })
+        vault.clocksAhead().map { (vault.name(of: $0.key), $0.value / 1000) },
+        uniquingKeysWith: max)
       clockInDoubt = vault.clockLeap() != nil
       access = try AccessNotes(of: vault)
       contestedInvitations = try vault.contestedInvitations().map(\.text)
