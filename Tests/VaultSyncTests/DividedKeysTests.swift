@@ -158,6 +158,42 @@ import VaultTrust
     #expect(try third.emma.keptConflicts().isEmpty)
   }
 
+  /// Whoever goes on with the new words removes the wraps of the epoch before theirs, which is over. To a machine that does not know
+  /// whose keys count no epoch serves: it neither puts them there again, in turns, nor takes it for an attack.
+  @Test func wrapsThatAreOverForOthersAreNotPutBack() throws {
+    let family = try Family(count: 3)
+    try family[0].write("Visit", "first")
+    try family.meet(at: usb)
+    let old = usb.blobs.filter {
+      $0.key.string.hasPrefix("members/") && $0.key.string.contains("/wraps/")
+    }
+    try #require(!old.isEmpty)
+    _ = try make(.removesOne, on: family[0], removing: family[2])
+    let words = try make(.replacesWords, on: family[1], removing: family[2])
+    let left = family.devices.prefix(2)
+    for _ in 0..<2 { for device in left { try device.sync(usb) } }
+    try family[0].reopen()
+    #expect(divided(family[0].vault.problems))
+    for (path, bytes) in old {
+      try family[0].store.put(path, bytes)
+      try usb.put(path, bytes)
+    }
+    try family[0].sync(usb) { $0.looksEverywhere = true }
+    for path in old.keys { try usb.remove(path) }
+    let report = try family[0].sync(usb) { $0.looksEverywhere = true }
+    #expect(!report.problems.contains { $0.kind == .wentBack }, "\(report.problems)")
+    #expect(old.keys.allSatisfy { usb.blobs[$0] == nil })
+    // A remote that never had them gets them, as whatever else is here.
+    let other = MemoryStore()
+    try family[0].sync(other, as: "other")
+    #expect(old.keys.allSatisfy { other.blobs[$0] != nil })
+    let newest = try RecoveryWords(parsing: words.joined(separator: " "))
+    try family[0].vault.beginGeneration(removing: [], words: newest)
+    for _ in 0..<3 { for device in left { try device.sync(usb) } }
+    for device in left { try device.reopen() }
+    #expect(try family[0].contents() == family[1].contents())
+  }
+
   /// A machine that the words made between two changes of keys waits for these to be joined, and so does what it wrote. That counts
   /// as soon as they are, also where the vault stays open meanwhile.
   @Test func whatWaitedForTheKeysGoesOnInAnOpenVault() throws {

@@ -23,6 +23,15 @@ struct MemberLinks: Sendable {
   /// stay where they are, and nobody is to be blamed for them.
   let fallen: Set<StatementID>
 
+  /// The wraps of earlier epochs of which this machine does not know whether they are over, since none serves: whose keys count
+  /// may be known elsewhere. Nobody puts them back where they have gone meanwhile.
+  var wrapsThatMayBeOver: Set<VaultPath> {
+    guard trust.epochs.current == nil else { return [] }
+    let earlier = trust.epochs.ranking.dropFirst().filter { history.hasEpoch(after: $0) }
+    return Set(
+      history.wrapFiles(of: Set(earlier)).map { VaultPath.epochWrap(member, $0) })
+  }
+
   var history: MemberHistory { trust.history }
   var access: Access { trust.history.access }
   var creator: PersonID { trust.history.root.person }

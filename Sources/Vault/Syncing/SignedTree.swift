@@ -180,14 +180,20 @@ package struct SignedTree: Sendable {
 
   /// Those of the wraps that are of epochs which are over, and stay where they are: nobody brings one to where it is not.
   /// But a machine that has not opened the member takes what there is, as a head may still be of such an epoch.
+  ///
+  /// - Parameter isGone: Whether the other side had one and has it no more: who removed it may know better what is over.
   package func wrapsThatStay(
-    among paths: Set<VaultPath>, here: Set<VaultPath>
+    among paths: Set<VaultPath>, here: Set<VaultPath>, isGone: (VaultPath) -> Bool
   ) throws(VaultError) -> Set<VaultPath> {
     var found: Set<VaultPath> = []
     for path in paths {
       guard case .epochWrap(let member, _) = path else { continue }
       do {
-        guard try links(of: member).wrapsThatAreOver.contains(path) else { continue }
+        let links = try links(of: member)
+        guard links.wrapsThatAreOver.contains(path) else {
+          if isGone(path), links.wrapsThatMayBeOver.contains(path) { found.insert(path) }
+          continue
+        }
       } catch {
         guard error.isOfBrokenFile else { throw error }
         // A member whose root does not hold has no links that count.

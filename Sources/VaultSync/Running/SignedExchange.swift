@@ -38,7 +38,7 @@ struct JudgedFiles: Sendable {
   var former: Set<VaultPath> = []
   /// Files of the remote that were not read, since there are too many that are news: nothing is said of them, nor done.
   var unread: Set<VaultPath> = []
-  /// Wraps of epochs that are over, which one side lacks and does not get.
+  /// Wraps of epochs that are over, or may be so for others, which one side lacks and does not get.
   var staying: Set<VaultPath> = []
   /// What was read of the remote on the way.
   var bytes: [VaultPath: [UInt8]] = [:]

@@ -21,8 +21,10 @@ struct SignedJudging {
     let changed = changed(besides: judged)
     try read(changed, &judged)
     let (here, there) = (sight.local.files, sight.look.files.keys)
+    let gone = here.intersection(known.shown.keys).subtracting(there)
     judged.staying = try keeping(
-      judged.tree.wrapsThatStay(among: here.symmetricDifference(there), here: here))
+      judged.tree.wrapsThatStay(
+        among: here.symmetricDifference(there), here: here, isGone: gone.contains))
     try judgeFilesHereAgain(&judged)
     try judgeFilesThere(changed, &judged)
     try findReplaced(&judged)
