@@ -252,6 +252,9 @@ import Testing
     #expect(status.contains("Keys:") && status.contains("recovery join"), "\(status)")
     let checked = try desk.run("check")
     #expect((checked.output + checked.errors).contains("recovery join"), "\(checked.output)")
+    // It is not said of anything signed that whoever signed it has no key.
+    #expect(checked.output.contains("What is not trusted is ignored"), "\(checked.output)")
+    #expect(!checked.output.contains("has no key"), "\(checked.output)")
 
     // One paper is not enough, nor is the old one, which is all that whoever found it has.
     let alone = try desk.run("recovery", "join", "--words-file", first, expecting: 2)

@@ -236,7 +236,7 @@ struct CheckPrint: Encodable {
     }
     if kinds.contains("untrusted") {
       Terminal.writeLine(
-        "  Files with a signature that does not hold are ignored; whoever put them there has no key."
+        "  What is not trusted is ignored, and does no harm where it lies; why it is not stands above."
       )
     }
   }
