@@ -89,6 +89,29 @@ struct FullDiskTests {
     try vault.checkIsClean()
   }
 
+  /// What was saved can be looked at though not a byte can be written: that it was is not noted then, which is told.
+  @Test func whatCannotBeNotedIsShownAllTheSame() throws {
+    let vault = try CrashVault()
+    try run(
+      CrashVault.binary,
+      [
+        "record", "add", "--member", "Emma", "--title", "Allergy", "--date", "2025-01-20", "--note",
+        "Penicillin", "--vault", vault.vault.string,
+      ], environment: vault.environment)
+    // A disk that has no room for one file more, where what was read is kept until it is in the log.
+    let state = try #require(vault.environment["XDG_STATE_HOME"])
+    let events = try run("find", [state, "-type", "d", "-name", "events"]).split(separator: "\n")
+    let folder = String(try #require(events.first))
+    try run("mount", ["-t", "tmpfs", "-o", "nr_inodes=1", "tmpfs", folder])
+    defer { _ = try? run("umount", [folder]) }
+    let path = "Emma/Notes/2025-01-20 Allergy"
+    for arguments in [["record", "show", path], ["search", "penicillin"]] {
+      let shown = try vault.attempt(arguments)
+      #expect(shown.status == 0 && shown.output.contains("Penicillin"), "\(shown.errors)")
+      #expect(shown.errors.contains("The audit log could not be written"), "\(shown.errors)")
+    }
+  }
+
   private func status(of vault: CrashVault) throws -> String {
     try CommandRunner.run(
       CrashVault.binary, ["status", "--vault", vault.vault.string], environment: vault.environment

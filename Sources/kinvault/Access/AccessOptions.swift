@@ -124,6 +124,11 @@ extension AccessOptions {
       throw error
     }
     do { try deferred.close() } catch {
+      // What is on a full disk can be read.
+      if case .reading = use, FailureReport(error).status == .noSpace {
+        tellThatItIsNotNoted(error)
+        return value
+      }
       tellThatItIsSaved(use, but: "the audit log could not be written")
       throw error
     }
@@ -131,10 +136,11 @@ extension AccessOptions {
   }
 
   private func closeAfterFailure(_ deferred: DeferredVault) {
-    do { try deferred.close() } catch {
-      Terminal.note(
-        "kinvault: The audit log could not be written: \(FailureReport(error).message)")
-    }
+    do { try deferred.close() } catch { tellThatItIsNotNoted(error) }
+  }
+
+  private func tellThatItIsNotNoted(_ error: any Error) {
+    Terminal.note("kinvault: The audit log could not be written: \(FailureReport(error).message)")
   }
 
   /// Who takes it for undone does it twice. Says no more than that: what a command does once the vault is closed, such as giving

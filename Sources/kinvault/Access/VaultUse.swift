@@ -6,7 +6,7 @@ import VaultErrors
 
 /// What a command wants to do with the vault.
 enum VaultUse {
-  /// Looks only. On a folder that cannot be written the access is not noted in the audit log.
+  /// Looks only. On a folder that cannot be written, and on a full disk, the access is not noted in the audit log.
   case reading
   case writing
 }
