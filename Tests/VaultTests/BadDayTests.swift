@@ -43,6 +43,40 @@ import VaultModel
     #expect(!member.isDamaged(before: history[0].revision))
   }
 
+  /// A record was deleted file by file, and what it was before that is damaged: what was left of it a moment before its end does
+  /// not come back in the place of that, nor is it said that nothing is kept.
+  @Test(arguments: [true, false])
+  func whatCannotBeReadDoesNotComeBackHalfEmpty(isLeftHalf: Bool) throws {
+    let (memory, vault, emma) = try vaultWithEmma()
+    let card = try #require(FileName("card.jpg"))
+    var edit = RecordEdit.newRecord("A", note: "0")
+    edit.items[card] = try .file("card.jpg", [1, 2, 3], in: emma)
+    _ = try emma.commit([edit])
+    let whole = emma.objects.path(of: try #require(emma.entry(edit.record)).revision)
+    var removal = RecordEdit(record: edit.record)
+    removal.items.updateValue(nil, forKey: card)
+    if isLeftHalf {
+      _ = try emma.commit([removal])
+      removal = RecordEdit(record: edit.record)
+    }
+    removal.items.updateValue(nil, forKey: .record)
+    removal.place = RecordPlace(
+      parent: .root, title: try #require(FileName("A")), isDeleted: true)
+    _ = try emma.commit([removal])
+    try vault.close()
+    var bytes = try memory.store.read(whole, limit: 1 << 20)
+    bytes[bytes.count / 2] ^= 1
+    try memory.store.replace(whole, bytes, durably: true)
+    let restore = RecordRestore(try #require(memory.open().members.first))
+    let isOfDamage = { (error: any Error) in
+      if case VaultError.damaged = error { true } else { false }
+    }
+    #expect { _ = try restore.edits(undeleting: edit.record) } throws: { isOfDamage($0) }
+    #expect { _ = try restore.deletedFile(named: card, of: edit.record) } throws: {
+      isOfDamage($0)
+    }
+  }
+
   /// The clock was a year ahead, and is right again.
   @Test func aRegisterFromTheFutureIsWorkedOnAsAnyOther() throws {
     let (memory, vault, emma) = try vaultWithEmma()

@@ -231,15 +231,20 @@ package final class Member: Sendable {
 
   /// Whether a revision before this one is there and damaged, so that its history ends here.
   package func isDamaged(before revision: RecordRevision) -> Bool {
-    revision.previous.contains { previous in
-      do throws(VaultError) {
-        _ = try self.revision(previous)
-        return false
-      } catch {
-        if case .missing = error { return false }
-        return error.isDamage
+    damage(before: revision) != nil
+  }
+
+  /// What is wrong with a revision before this one that is there and damaged; nil where none is. Whoever looks for what was before
+  /// may be looking for that one.
+  package func damage(before revision: RecordRevision) -> VaultError? {
+    for previous in revision.previous {
+      do throws(VaultError) { _ = try self.revision(previous) } catch {
+        // It is not kept any more.
+        if case .missing = error { continue }
+        if error.isDamage { return error }
       }
     }
+    return nil
   }
 }
 

@@ -53,12 +53,14 @@ package struct RecordRestore {
   /// A program that deletes a folder deletes its files one after the other, so the newest revision that
   /// is not deleted may be half empty; this looks for the one before all of that.
   ///
-  /// - Throws: `notFound` when no such revision is kept.
+  /// - Throws: `notFound` when no such revision is kept; `damaged` when the one before all of that may be one that cannot be read.
   package func revisionBeforeDeletion(
     of record: RecordID
   ) throws(VaultError) -> NamedRevision {
     let history = try member.history(of: record)
-    guard var best = history.firstIndex(where: { !$0.revision.place.isDeleted }) else {
+    let live = history.firstIndex { !$0.revision.place.isDeleted }
+    if let damage = damage(before: history[..<(live ?? history.count)]) { throw damage }
+    guard var best = live else {
       throw .notFound(
         what:
           "a version of the record from before it was deleted. Such versions go after 90 days with kinvault collect, and "
@@ -69,13 +71,19 @@ package struct RecordRestore {
     // From the deletion back through a burst of revisions that only lost files.
     while true {
       let time = history[best].revision.time
-      guard best + 1 < history.count, later.milliseconds - time.milliseconds <= Self.deletionGap,
+      guard later.milliseconds - time.milliseconds <= Self.deletionGap else { break }
+      if let damage = damage(before: history[best...best]) { throw damage }
+      guard best + 1 < history.count,
         try isPartOfDeletion(history[best].revision, after: history[best + 1].revision)
       else { break }
       later = time
       best += 1
     }
     return history[best]
+  }
+
+  private func damage(before versions: ArraySlice<NamedRevision>) -> VaultError? {
+    versions.lazy.compactMap { member.damage(before: $0.revision) }.first
   }
 
   /// Whether the step to `new` did nothing but remove files.
@@ -173,12 +181,13 @@ package struct RecordRestore {
 
   /// The newest kept version of a file that the record no longer has.
   ///
-  /// - Throws: `notFound` when no kept revision has it.
+  /// - Throws: `notFound` when no kept revision has it; `damaged` when one that cannot be read may have a newer one.
   package func deletedFile(
     named name: FileName, of record: RecordID
   ) throws(VaultError) -> Item {
     for version in try member.history(of: record) {
       if let item = try member.item(named: name, of: version.revision) { return item }
+      if let damage = member.damage(before: version.revision) { throw damage }
     }
     throw .notFound(what: "a revision in which the record had this file")
   }

@@ -115,9 +115,12 @@ struct RecordLookup {
       let member = vault.member(named: path.member),
       case .record(let record)? = try member.target(at: parent.components)
     else { return nil }
-    for version in try member.history(of: record)
-    where try member.item(named: name, of: version.revision) != nil {
-      return FoundRecord(member: member, target: .file(name, in: record), path: path)
+    for version in try member.history(of: record) {
+      if try member.item(named: name, of: version.revision) != nil {
+        return FoundRecord(member: member, target: .file(name, in: record), path: path)
+      }
+      // One that cannot be read may have had it.
+      if let damage = member.damage(before: version.revision) { throw damage }
     }
     return nil
   }

@@ -83,7 +83,9 @@ private struct RevisionRow: Encodable {
       let isCut = old == nil && !revision.previous.isEmpty
       if let file = found.fileName {
         changes = changes.filter { $0.concerns(file) }
-        if changes.isEmpty { return nil }
+        // Of what cannot be read nobody knows whether it had the file.
+        let isDamaged = isCut && found.member.isDamaged(before: revision)
+        if changes.isEmpty, !isDamaged { return nil }
       }
       let texts = changes.filter { !(isCut && $0 == .created) }.map { $0.text(&names) }
       let authorship = try found.member.authorship(of: digest)

@@ -102,7 +102,11 @@ struct RestoreCommand: ParsableCommand {
         return item != nil && item?.content != current?.content
       }
     }
-    guard let before else { return "No older revision of it is kept." }
+    guard let before else {
+      let isDamaged = history.contains { found.member.isDamaged(before: $0.revision) }
+      return isDamaged
+        ? "What it was before cannot be read: kinvault check" : "No older revision of it is kept."
+    }
     let time = DateText.written(milliseconds: before.revision.time.milliseconds)
     return "To see what it was before: kinvault history \(path)\n"
       + "To go back to what it was before its last change (\(time)):\n"
