@@ -93,6 +93,34 @@ import VaultTrust
     #expect((emma.entry(late) != nil) == !isReadOnly)
   }
 
+  /// What a machine had committed when it was cut is not done again, over what others have made of it since, where it was removed
+  /// meanwhile and the words have made it a device anew.
+  @Test func whatItHadCommittedIsNotDoneAgain() throws {
+    let usb = MemoryStore()
+    let family = try Family(count: 2)
+    let (desk, phone) = (family[0], family[1])
+    let note = try desk.write("Visit", "first")
+    try family.meet(at: usb)
+    var edit = RecordEdit(record: note)
+    edit.items[.record] = .note("of the phone")
+    let emma = try phone.emma
+    #expect(try emma.log([edit]))
+    _ = try emma.commit([edit], foldsRedo: true)
+    try family.meet(at: usb)
+    try desk.edit(note, "of the desk")
+    try family.meet(at: usb)
+    try desk.vault.beginGeneration(removing: [phone.vault.device], words: Family.words.words)
+    try desk.vault.beginEpoch(of: desk.emma, without: [])
+    try desk.sync(usb)
+    #expect(throws: SyncError.self) { try phone.sync(usb) }
+    try phone.recover(Family.words.words)
+    try family.meet(at: usb)
+    for machine in [desk, phone] {
+      #expect(try machine.contents().values.contains("of the desk"))
+      #expect(try !machine.contents().values.contains("of the phone"))
+    }
+  }
+
   private var owner: Vault { family[0].vault }
 
   private func put(_ path: VaultPath, _ bytes: [UInt8]) throws {

@@ -3,6 +3,7 @@ import MachineState
 import TestSupport
 import Testing
 import Threads
+import VaultCrypto
 import VaultModel
 import VaultObjects
 
@@ -179,6 +180,26 @@ import VaultObjects
     let left = memory.afterKill()
     #expect(redoFiles(left) != [])
     #expect(try note(in: left.open()) == "second")
+    #expect(redoFiles(left).isEmpty)
+  }
+
+  /// After a cut somebody who has forgotten the password makes the machine a device anew, by the words.
+  @Test func whatTheDeviceOfBeforeHadCommittedIsNotDoneAgain() throws {
+    let other = try memory.open()
+    let edit = try visits("first")
+    #expect(try emma.log([edit]))
+    _ = try emma.commit([edit], foldsRedo: true)
+    _ = try #require(other.members.first).commit([visits("second")])
+    let left = memory.afterKill()
+    #expect(redoFiles(left) != [])
+    let copy = VaultCopy(
+      id: left.id, store: left.store, state: left.state, clock: left.clock.wallClock)
+    let key = try Vault.recover(
+      copy, words: left.created.words, device: MemoryVault.newDevice,
+      password: SecretBytes(copying: Array(MemoryVault.password.utf8)))
+    let anew = try Vault.open(copy, key: key)
+    try #require(anew.device != vault.device)
+    #expect(try note(in: anew) == "second")
     #expect(redoFiles(left).isEmpty)
   }
 

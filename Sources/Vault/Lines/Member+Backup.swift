@@ -4,6 +4,7 @@ import Threads
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultTrust
 
 /// What is left of this device's newest head where an older folder was put back. Docs/Format.md, "This machine's state".
 extension Member {
@@ -50,6 +51,19 @@ extension Member {
     guard let bytes = try context.state.keptHead(of: id) else { return nil }
     // Nil where what it was sealed with is gone.
     return try ifWhole(register.loadFormerOwn(bytes)) ?? nil
+  }
+
+  /// The newest head that this machine has written, also as the device that it was before the words made it another one, whether
+  /// that counts or not; nil where none is known.
+  func lastOfMachine(_ heads: HeadsState) throws(VaultError) -> LoadedHead? {
+    if let former = try formerOwn() { return former }
+    guard let bytes = try context.state.keptHead(of: id) else { return nil }
+    do {
+      return heads.last(of: try HeadFile(decoding: SignedFile(decoding: bytes).body).device)
+    } catch {
+      // A power cut has torn it.
+      return nil
+    }
   }
 
   private func isAhead(_ kept: LoadedHead, _ heads: HeadsState) -> Bool {

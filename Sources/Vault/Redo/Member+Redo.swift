@@ -106,7 +106,7 @@ extension Member {
     let objects = entries.flatMap(\.record.objects)
     let edits = last.record.edits.map { RecordEdit($0) }
     let commit = try withWriter { (commit, _) throws(VaultError) -> Commit? in
-      guard commit.redone(of: writer) < last.sequence else { return nil }
+      guard try commit.redone(of: writer) < last.sequence else { return nil }
       let uses = try stage(objects)
       defer { withExtendedLifetime(uses) {} }
       try commit.joinConcurrent()
@@ -160,14 +160,20 @@ extension Member {
 
 extension CommitWriter {
   /// Up to which of a process's records its edits are in the manifest.
-  func redone(of writer: RedoWriterID) -> UInt64 {
-    let own = heads.loaded[context.device.id]?.head.redone ?? []
-    return own.first { $0.writer == writer }?.sequence ?? 0
+  func redone(of writer: RedoWriterID) throws(VaultError) -> UInt64 {
+    try lastRedone().first { $0.writer == writer }?.sequence ?? 0
+  }
+
+  /// What the newest head that this machine has written says of redo files: the files stay where they are when the machine becomes
+  /// another device.
+  private func lastRedone() throws(VaultError) -> [Head.Redone] {
+    if let own = heads.loaded[context.device.id] ?? former?.head { return own.head.redone }
+    return try member.lastOfMachine(heads)?.head.redone ?? []
   }
 
   /// What the next head says of redo files: of those that are there.
   func redone() throws(VaultError) -> [Head.Redone] {
-    var marks = (heads.loaded[context.device.id] ?? former?.head)?.head.redone ?? []
+    var marks = try lastRedone()
     if let folds {
       marks.removeAll { $0.writer == folds.writer }
       marks.append(folds)
