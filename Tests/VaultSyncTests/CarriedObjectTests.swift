@@ -87,6 +87,29 @@ import VaultObjects
     #expect(before.allSatisfy { ben.store.blobs[$0.key] == $0.value })
   }
 
+  /// A folder of the remote cannot be listed just now, and may have what a head names: with that head here nothing would ask for
+  /// it any more, and it would be put on other remotes without it.
+  @Test func whatCannotBeListedComesBeforeItsHead() throws {
+    let before = try objects(of: usb)
+    try anna.write("Second")
+    try anna.sync(usb, as: "usb")
+    let new = try objects(of: usb).filter { before[$0.key] == nil }
+    let hidden = try #require(new.keys.first?.parent)
+    let failing = ListingStore(usb) { folder, entries throws(BlobStoreError) in
+      if folder == hidden { throw .io(path: folder.string, errno: 5) }
+      return entries
+    }
+    let head = BlobPath(
+      VaultPath.head(try #require(anna.emma).id, anna.vault.device).string)
+    let report = try ben.sync(failing, as: "usb")
+    #expect(report.problems.contains { $0.kind == .endlessListing })
+    #expect(report.untakenHeadCount > 0)
+    #expect(ben.store.blobs[head] == nil)
+    try ben.sync(usb, as: "usb")
+    #expect(ben.store.blobs[head] == usb.blobs[head])
+    #expect(try objects(of: usb).allSatisfy { ben.store.blobs[$0.key] == $0.value })
+  }
+
   @Test(arguments: [0, 17, 40])
   func whatIsTornHereReplacesNothingThere(byteCount: Int) throws {
     try ben.sync(usb, as: "usb")

@@ -36,7 +36,8 @@ struct LockedPull {
     }
     let incoming = IncomingFolder(session.home, remote: name)
     let here = try ObjectListing.loadHere(member, session: session)
-    let there = try ObjectListing.load(member, session: session)
+    // Whoever carries the member without its keys then would take the head without what was not listed.
+    guard let there = try ObjectListing.loadWhole(member, session: session) else { return }
     let missing = there.filter { here[$0.key] == nil }.sorted { $0.key < $1.key }
     let room = try saving(try incoming.room())
     guard try weigh(missing, besides: incoming, room).fits(room) else {

@@ -17,6 +17,23 @@ enum ObjectListing {
   static func load(
     _ member: MemberID, session: SyncSession
   ) throws(SyncError) -> [ObjectName: UInt64] {
+    try list(member, session: session).sizes
+  }
+
+  /// All that the remote lists; nil where that does not end or breaks off, which is noted. Whoever has no key of the member does not
+  /// know what a head names, so only with this is all of it there that may be needed.
+  ///
+  /// - Throws: As `load`.
+  static func loadWhole(
+    _ member: MemberID, session: SyncSession
+  ) throws(SyncError) -> [ObjectName: UInt64]? {
+    let listed = try list(member, session: session)
+    return listed.isWhole ? listed.sizes : nil
+  }
+
+  private static func list(
+    _ member: MemberID, session: SyncSession
+  ) throws(SyncError) -> (sizes: [ObjectName: UInt64], isWhole: Bool) {
     var sizes: [ObjectName: UInt64] = [:]
     let folder = BlobPath("members/\(member.hex)/objects")
     do {
@@ -31,8 +48,9 @@ enum ObjectListing {
     } catch {
       guard error.concernsOneFile else { throw .remote(error) }
       session.note(.endlessListing(folder.string))
+      return (sizes, false)
     }
-    return sizes
+    return (sizes, true)
   }
 
   /// The same list with the sizes of these objects, also where it says none: some servers list all files with 0, and each has to

@@ -18,7 +18,10 @@ struct SealedCarry {
   func pull(_ paths: [VaultPath], into vault: Vault) throws(SyncError) {
     guard !paths.isEmpty else { return }
     let here = try ObjectListing.loadHere(member, session: session)
-    let there = try ObjectListing.load(member, session: session)
+    // Once a head is here nothing more is asked for that it may name.
+    guard let there = try ObjectListing.loadWhole(member, session: session) else {
+      return session.change { $0.untakenHeadCount += paths.count }
+    }
     var missing: [(key: ObjectName, value: UInt64)] = []
     for object in there.sorted(by: { $0.key < $1.key }) where here[object.key] != object.value {
       // What is torn here comes anew.
