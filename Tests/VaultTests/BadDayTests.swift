@@ -77,6 +77,26 @@ import VaultModel
     }
   }
 
+  /// Another process brings a deleted record back when it was just about to be forgotten, and waits for nobody.
+  @Test func whatIsBroughtBackMeanwhileIsNotForgotten() throws {
+    let (memory, vault, emma) = try vaultWithEmma()
+    let edit = RecordEdit.newRecord("A", note: "0")
+    _ = try emma.commit([edit])
+    _ = try emma.commit(emma.edits(deleting: edit.record))
+    let other = try memory.open()
+    let there = try #require(other.members.first)
+    _ = try there.commit(RecordRestore(there).edits(undeleting: edit.record))
+    try emma.commitCheckpoint(dropping: [edit.record])
+    #expect(emma.record(titled: "A") != nil)
+    #expect(try #require(memory.open().members.first).record(titled: "A") != nil)
+    // What stays deleted is forgotten.
+    _ = try emma.commit(emma.edits(deleting: edit.record))
+    try emma.commitCheckpoint(dropping: [edit.record])
+    #expect(emma.entry(edit.record) == nil)
+    try other.close()
+    try vault.close()
+  }
+
   /// The clock was a year ahead, and is right again.
   @Test func aRegisterFromTheFutureIsWorkedOnAsAnyOther() throws {
     let (memory, vault, emma) = try vaultWithEmma()

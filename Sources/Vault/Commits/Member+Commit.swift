@@ -144,12 +144,17 @@ extension Member {
 
   /// Writes a head with a new checkpoint of everything known, whatever is in the old one.
   ///
-  /// - Parameter catchesUp: False only after a repair, when the head on disk may not be readable.
+  /// - Parameters:
+  ///   - dropped: Deleted records that are forgotten: but for what another process has brought back meanwhile, and none where
+  ///     another device has a head by now.
+  ///   - catchesUp: False only after a repair, when the head on disk may not be readable.
   func commitCheckpoint(
     dropping dropped: Set<RecordID> = [], catchesUp: Bool = true
   ) throws(VaultError) {
-    try withWriter(catchesUp: catchesUp) { (writer, _) throws(VaultError) in
-      state.withLock { $0.drop(dropped) }
+    try withWriter(catchesUp: catchesUp) { (writer, changed) throws(VaultError) in
+      let isAlone = writer.heads.loaded.keys.allSatisfy { $0 == context.device.id }
+      let gone = dropped.subtracting(changed).filter { entry($0)?.isDeleted ?? false }
+      state.withLock { $0.drop(isAlone ? gone : []) }
       try writer.writeHead(.checkpoint)
     }
   }

@@ -128,7 +128,7 @@ private struct MemberCollection {
     let forgotten = garbage.forgottenRecords()
     if !forgotten.isEmpty, !isDryRun {
       try member.commitCheckpoint(dropping: forgotten)
-      report.forgottenRecordCount += forgotten.count
+      report.forgottenRecordCount += forgotten.count { member.entry($0) == nil }
     }
     guard let unused = try garbage.unused(without: isDryRun ? forgotten : []) else {
       report.skippedMembers.append(report.name(of: member))
