@@ -46,6 +46,31 @@ import struct SystemPackage.FilePath
     try other.close()
   }
 
+  /// A mount knows a deleted record still. Were it forgotten meanwhile, the next list that the mount writes in full would name a
+  /// revision that is gone, and no new device could take the member.
+  @Test func noRecordIsForgottenThatAMountKnows() throws {
+    let mounted = try MountedVault()
+    try mounted.tree.mkdir("Emma")
+    try mounted.tree.mkdir("Emma/gone")
+    try mounted.tree.commitNow()
+    try mounted.tree.rmdir("Emma/gone")
+    try mounted.tree.commitNow()
+    do {
+      let other = try mounted.openAgain()
+      #expect(try other.collect(keepDays: 0, isDryRun: false).forgottenRecordCount == 0)
+      try other.close()
+    }
+    // So much that the list is written anew.
+    for batch in 0..<4 {
+      for number in 0..<250 { try mounted.tree.mkdir("Emma/\(batch) \(number)") }
+      try mounted.tree.commitNow()
+    }
+    #expect(try mounted.vault.check(readsData: false).problems == [])
+    // By now it is the only process.
+    #expect(try mounted.vault.collect(keepDays: 0, isDryRun: false).forgottenRecordCount == 1)
+    #expect(try mounted.vault.check(readsData: false).problems == [])
+  }
+
   /// A sync brings objects before the head that names them.
   @Test func nothingIsRemovedWhileASyncRuns() throws {
     let mounted = try MountedVault()

@@ -126,10 +126,7 @@ private struct MemberCollection {
   func run(into report: inout CollectReport) throws(VaultError) {
     if try !catchUp() { return }
     let forgotten = garbage.forgottenRecords()
-    if !forgotten.isEmpty, !isDryRun {
-      try member.commitCheckpoint(dropping: forgotten)
-      report.forgottenRecordCount += forgotten.count { member.entry($0) == nil }
-    }
+    if !forgotten.isEmpty, !isDryRun { try forget(forgotten, &report) }
     guard let unused = try garbage.unused(without: isDryRun ? forgotten : []) else {
       report.skippedMembers.append(report.name(of: member))
       return
@@ -142,6 +139,17 @@ private struct MemberCollection {
     } else {
       try announceOrRemove(unused, &report)
     }
+  }
+
+  /// Forgets deleted records, unless another process of this device has the vault open. That one knows them still: the next list
+  /// that it writes in full would name revisions that are gone, and no new device could take the member.
+  private func forget(
+    _ records: Set<RecordID>, _ report: inout CollectReport
+  ) throws(VaultError) {
+    _ = try member.context.reading.whileAlone { () throws(VaultError) in
+      try member.commitCheckpoint(dropping: records)
+    }
+    report.forgottenRecordCount += records.count { member.entry($0) == nil }
   }
 
   /// So many files are enough to write lists and heads again.
