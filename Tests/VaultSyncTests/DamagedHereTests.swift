@@ -53,6 +53,24 @@ import VaultObjects
     try family.expectAgreement()
   }
 
+  /// What the disk has lost shows with the first push to a new remote, and not when somebody needs that.
+  @Test(arguments: [false, true]) func whatIsLostIsToldByTheFirstPush(_ isDeleted: Bool) throws {
+    let desk = family[0]
+    let note = try desk.write("Note", "x")
+    if isDeleted { try desk.delete(note) }
+    let revision = try #require(desk.emma.entry(note)).revision
+    let path = BlobPath(try desk.emma.objects.vaultPath(of: revision).string)
+    let whole = try #require(desk.store.blobs[path])
+    try desk.store.remove(path)
+    let found = try desk.sync(usb).problems
+    #expect(found.contains { $0.kind == .damagedHere && $0.path == path.string }, "\(found)")
+    try desk.store.put(path, whole)
+    try desk.sync(usb)
+    #expect(usb.blobs[path] == whole)
+    try family.meet(at: usb)
+    try family.expectAgreement()
+  }
+
   /// A pull that was cut short leaves objects here, and their key may have been taken back before it comes. (Key schedule
   /// 1207: a machine that had to wait for the words was told that what it had here was damaged.)
   @Test func whatNoKeyHereOpensIsNoDamageUnlessItIsNeeded() throws {

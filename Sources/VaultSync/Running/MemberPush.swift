@@ -211,6 +211,12 @@ struct MemberPush {
   ) throws(TransferFailure) {
     let hadDamage = session.memory.findings.contains { $0.kind == .damagedHere }
     if head.device == session.home.device, !hadDamage { return }
+    try requireAll(of: head, coverage, known: known, opensChunks: hadDamage)
+  }
+
+  private func requireAll(
+    of head: OpenedHead, _ coverage: Coverage, known: Set<ContentDigest>, opensChunks: Bool
+  ) throws(TransferFailure) {
     var entries: [RecordEntry] = []
     for name in head.segments where !known.contains(name) {
       do throws(VaultError) {
@@ -223,7 +229,7 @@ struct MemberPush {
       }
     }
     let walk = ObjectWalk(
-      ObjectsHere(objects: objects, coverage: coverage, opensChunks: hadDamage))
+      ObjectsHere(objects: objects, coverage: coverage, opensChunks: opensChunks))
     let failures = try runWalk(walk, news(in: entries, coverage)).failures
     if let failure = failures.first(where: { !$0.isHistory }) { throw .object(failure.error) }
   }
@@ -305,7 +311,10 @@ struct MemberPush {
         }
       }
     }
-    if damaged.all.isEmpty, closed.all.isEmpty, namesOnly(names, heads) { return heads }
+    if damaged.all.isEmpty, closed.all.isEmpty, namesOnly(names, heads) {
+      try noteLost(of: heads)
+      return heads
+    }
     // Something here is broken: does any head need it?
     damaged.all.forEach(note)
     return try bringNews(heads, Coverage(), [], packs, listed: transfer.sentNames)
@@ -316,8 +325,25 @@ struct MemberPush {
     do { return try objects.isUnderUnknownKey(name) } catch { return false }
   }
 
-  /// Whether every segment is among these objects; what segments name is, unless the vault is damaged, which
-  /// `check` finds.
+  /// Says what has been lost here of what this device's head names, which is all that is known here: it is in no list of what is to
+  /// be sent, and without it no new machine takes the member from the remote.
+  private func noteLost(of heads: [OpenedHead]) throws(SyncError) {
+    for head in heads where head.device == session.home.device && !head.isLate {
+      do throws(TransferFailure) {
+        try requireAll(of: head, Coverage(), known: [], opensChunks: false)
+      } catch {
+        switch error {
+        case .object(let error):
+          note(error)
+          // By then it may have been put back here.
+          session.compareNextTime()
+        case .fatal(let error): throw error
+        }
+      }
+    }
+  }
+
+  /// Whether every segment is among these objects.
   private func namesOnly(_ names: Set<ObjectName>, _ heads: [OpenedHead]) -> Bool {
     heads.allSatisfy { head in
       head.segments.allSatisfy { names.contains(objects.name(of: $0, in: head.epoch)) }
