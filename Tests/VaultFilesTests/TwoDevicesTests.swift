@@ -401,6 +401,25 @@ import VaultModel
     #expect(try pair.mounted.differencesFromFresh() == [])
   }
 
+  /// The same where others remove the folder as well before that is saved.
+  @Test(arguments: [false, true])
+  func whatComesAfterTheLastFlushIsKeptWhereBothRemoveTheFolder(refreshes: Bool) throws {
+    let pair = try Pair()
+    let handle = try pair.tree.open("Emma/visit/file")
+    try pair.other.unlink("Emma/visit/file")
+    try pair.bringNews()
+    try pair.tree.rmdir("Emma/visit")
+    try pair.other.rmdir("Emma/visit")
+    try pair.other.commitNow()
+    if refreshes { pair.tree.refresh() }
+    try handle.put(Array("mine".utf8), at: 0)
+    handle.release()
+    try pair.commitAndRefresh()
+    #expect(try pair.conflicts() == ["file": "mine"])
+    #expect(try pair.tree.list("Emma") == ["Offline Sync Conflicts"])
+    #expect(try pair.mounted.differencesFromFresh() == [])
+  }
+
   /// Whether the news comes before the commit, or with it.
   @Test(arguments: [true, false])
   func whatIsWrittenIntoARecordThatOthersRemoveIsKept(refreshes: Bool) throws {

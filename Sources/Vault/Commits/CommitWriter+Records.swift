@@ -65,7 +65,7 @@ extension CommitWriter {
   ) throws(VaultError) -> ConflictCopy? {
     do {
       switch (base.revision.place.isDeleted, revision.place.isDeleted) {
-      case (true, true) where edit.place == nil:
+      case (true, true) where edit.place == nil || edit.isOfView:
         return try saved(by: edit, in: revision, over: base)
       case (false, true) where edit.isOfView:
         // What came into the folder when it was gone already, such as pages of a mapping.
