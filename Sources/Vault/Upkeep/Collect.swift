@@ -13,6 +13,9 @@ package struct CollectReport: Sendable {
   package var byteCount: UInt64 = 0
   /// Deleted records that are forgotten for good.
   package var forgottenRecordCount = 0
+  /// Those that would have been, but that another process of this device has the vault open: nothing is left of them but that they
+  /// are listed.
+  package var stillListedRecordCount = 0
   /// Members for which other devices must first have seen what is to be removed.
   package var waitingMembers: [String] = []
   /// Members that are damaged, or that a sync is at work on: nothing is removed before they are repaired, or it has ended.
@@ -146,9 +149,10 @@ private struct MemberCollection {
   private func forget(
     _ records: Set<RecordID>, _ report: inout CollectReport
   ) throws(VaultError) {
-    _ = try member.context.reading.whileAlone { () throws(VaultError) in
+    let isAlone = try member.context.reading.whileAlone { () throws(VaultError) in
       try member.commitCheckpoint(dropping: records)
     }
+    if !isAlone { report.stillListedRecordCount += records.count }
     report.forgottenRecordCount += records.count { member.entry($0) == nil }
   }
 

@@ -134,6 +134,12 @@ struct CollectCommand: ParsableCommand {
       let records = counted(report.forgottenRecordCount, "deleted record")
       Terminal.writeLine("\(records) can no longer be restored.")
     }
+    if report.stillListedRecordCount > 0 {
+      let records = counted(report.stillListedRecordCount, "deleted record")
+      Terminal.writeLine(
+        "\(records) can no longer be restored, and will be listed as long as a mount or another program has the vault open. Once "
+          + "it is closed: kinvault collect")
+    }
     if report.joinedSegmentCount > 0 {
       let segments = counted(report.joinedSegmentCount, "file")
       Terminal.writeLine("The audit log takes \(segments) less.")
