@@ -203,6 +203,28 @@ import VaultObjects
     #expect(redoFiles(left).isEmpty)
   }
 
+  /// A mount that was there when the words made the machine another device goes on as the one before.
+  @Test func whatAProcessOfTheDeviceOfBeforeCommitsIsNotDoneAgain() throws {
+    func copy(of memory: MemoryVault) -> VaultCopy {
+      VaultCopy(
+        id: memory.id, store: memory.store, state: memory.state, clock: memory.clock.wallClock)
+    }
+    let key = try Vault.recover(
+      copy(of: memory), words: memory.created.words, device: MemoryVault.newDevice,
+      password: SecretBytes(copying: Array(MemoryVault.password.utf8)))
+    let anew = try Vault.open(copy(of: memory), key: key)
+    let there = try #require(anew.members.first)
+    _ = try there.commit([.newRecord("Other")])
+    let edit = try visits("first")
+    #expect(try emma.log([edit]))
+    _ = try emma.commit([edit], foldsRedo: true)
+    _ = try there.commit([visits("second")])
+    let left = memory.afterKill()
+    #expect(redoFiles(left) != [])
+    #expect(try note(in: Vault.open(copy(of: left), key: key)) == "second")
+    #expect(redoFiles(left).isEmpty)
+  }
+
   @Test func whatIsLoggedAfterACommitIsDone() throws {
     for text in ["first", "second", "third"] {
       let edit = try visits(text)

@@ -161,7 +161,10 @@ extension Member {
 extension CommitWriter {
   /// Up to which of a process's records its edits are in the manifest.
   func redone(of writer: RedoWriterID) throws(VaultError) -> UInt64 {
-    try lastRedone().first { $0.writer == writer }?.sequence ?? 0
+    // A mount that was there when the words made the machine another device goes on as the one before.
+    let others = heads.loaded.values.filter { $0.person == context.person }
+      .flatMap(\.head.redone)
+    return (try lastRedone() + others).filter { $0.writer == writer }.map(\.sequence).max() ?? 0
   }
 
   /// What the newest head that this machine has written says of redo files: the files stay where they are when the machine becomes
