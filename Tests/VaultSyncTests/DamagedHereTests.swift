@@ -71,6 +71,58 @@ import VaultObjects
     try family.expectAgreement()
   }
 
+  /// An edit that cannot be made, since a part of the record's list of files is lost here, overrules nobody: what others have made
+  /// of files in the rest of the list goes on showing, and is no conflict.
+  @Test func whatCannotBeSavedLeavesNoConflict() throws {
+    let (desk, laptop) = (family[0], family[1])
+    let names = (0..<200).compactMap { FileName("\($0)") }
+    let new = try photos(in: .newRecord("Disc"), called: names, seed: 0, on: desk)
+    try desk.commit(new)
+    try family.meet(at: usb)
+    let revision = try #require(desk.emma.entry(new.record)).revision
+    let seen = try desk.emma.filesByName(of: desk.emma.revision(revision))
+    let lost = try #require(try leaf(of: revision, new.record, on: desk))
+    let others = Array(names.filter { !lost.names.contains($0) }.prefix(5))
+    let disc = RecordEdit(record: new.record)
+    try laptop.commit(photos(in: disc, called: others, seed: 1000, on: laptop))
+    try family.meet(at: usb)
+    try desk.store.remove(lost.path)
+    try desk.reopen()
+    let called = others + lost.names.prefix(1)
+    var mine = try photos(in: disc, called: called, seed: 2000, on: desk)
+    for name in called { mine.seen[name] = seen[name].map(SeenFile.init) }
+    let commit = try desk.emma.commit([mine])
+    #expect(commit.failures[new.record] != nil)
+    #expect(try desk.emma.record(titled: "Offline Sync Conflicts") == nil)
+  }
+
+  private func photos(
+    in disc: RecordEdit, called names: [FileName], seed: UInt64, on device: Family.Device
+  ) throws -> RecordEdit {
+    var edit = disc
+    for (number, name) in names.enumerated() {
+      edit.items[name] = try .photo(
+        name.string, byteCount: 100, seed: seed + UInt64(number), in: device.emma)
+    }
+    return edit
+  }
+
+  /// A page of a record's list of files, and what stands in it.
+  private func leaf(
+    of revision: ContentDigest, _ record: RecordID, on device: Family.Device
+  ) throws -> (path: BlobPath, names: [FileName])? {
+    let emma = try device.emma
+    var found: (path: BlobPath, names: [FileName])?
+    _ = MemberWalk(member: emma).walk(
+      revision: revision, of: record, isOnlyInHistory: false,
+      visit: { object in
+        guard object.kind == .page, case .leaf(let items)? = try? emma.loadPage(object.digest)
+        else { return }
+        found = (BlobPath(emma.objects.vaultPath(of: object.digest).string), items.map(\.name))
+      }, fail: { _, error in Issue.record(error) })
+    return found
+  }
+
   /// A pull that was cut short leaves objects here, and their key may have been taken back before it comes. (Key schedule
   /// 1207: a machine that had to wait for the words was told that what it had here was damaged.)
   @Test func whatNoKeyHereOpensIsNoDamageUnlessItIsNeeded() throws {

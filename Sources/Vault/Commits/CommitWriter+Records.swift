@@ -17,6 +17,7 @@ extension CommitWriter {
     names.unseen = unseen
     for edit in edits {
       let position = objects.publishedCount
+      let before = (lost, metFiles)
       do {
         try add(edit, names: names)
       } catch {
@@ -25,6 +26,8 @@ extension CommitWriter {
           failures[edit.record] = error
         default: throw error
         }
+        // What is not done overrules nobody.
+        (lost, metFiles) = before
         objects.restage(from: position)
       }
     }
