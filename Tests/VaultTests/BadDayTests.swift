@@ -77,6 +77,22 @@ import VaultModel
     }
   }
 
+  /// Of a deleted record all is lost: a repair forgets it, as no new device could take a list that names it.
+  @Test func aRepairForgetsADeletedRecordOfWhichNothingIsLeft() throws {
+    let (memory, vault, emma) = try vaultWithEmma()
+    let edit = RecordEdit.newRecord("A", note: "0")
+    _ = try emma.commit([edit])
+    _ = try emma.commit(emma.edits(deleting: edit.record))
+    let lost = try emma.history(of: edit.record).map { emma.objects.path(of: $0.digest) }
+    #expect(lost.count == 2)
+    try vault.close()
+    for path in lost { try memory.store.remove(path) }
+    let damaged = try memory.open()
+    _ = try damaged.repair()
+    #expect(damaged.members.first?.entry(edit.record) == nil)
+    #expect(try damaged.check(readsData: true).problems.filter { $0.severity > .note } == [])
+  }
+
   /// Another process brings a deleted record back when it was just about to be forgotten, and waits for nobody.
   @Test func whatIsBroughtBackMeanwhileIsNotForgotten() throws {
     let (memory, vault, emma) = try vaultWithEmma()

@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import Notes
 import Threads
 import VaultCrypto
@@ -40,8 +41,9 @@ extension Vault {
   /// Takes what verified heads lead to, and what is signed by somebody who may write the member now. What else lies there is
   /// taken only where nobody but this person's present devices ever had the keys, or where it is asked for.
   ///
-  /// Only adds: nothing is removed, and a member that is whole is left alone, as is one that this person may only read:
-  /// what they wrote would count for nobody. One that cannot be repaired keeps no other from it.
+  /// Only adds: nothing is removed, but deleted records of which all is lost from the list where there is no other device. A member
+  /// that is whole is left alone, as is one that this person may only read: what they wrote would count for nobody. One that cannot
+  /// be repaired keeps no other from it.
   ///
   /// - Parameter taken: The names, in hex, of revisions that nothing vouches for and that this person wants; or how they
   ///   begin.
@@ -142,7 +144,30 @@ extension Member {
     guard entry(.root) != nil || found.vouched.contains(where: { $0.revision.record == .root })
     else { return .done(report) }
     try adopt(found.vouched)
-    for record in unreadable {
+    try goBack(unreadable, in: found, &report)
+    report.recordCount = recordCount
+    try writeList(without: Set(unreadable.filter { found.newest(of: $0) == nil }))
+    state.withLock { $0.damage = nil }
+    return .done(report)
+  }
+
+  /// Writes the list anew, without those of these records that were deleted: of what is lost of them nothing is left to wait for, and
+  /// no new device takes a list that names it. Another process that has the vault open would name them again.
+  private func writeList(without lost: Set<RecordID>) throws(VaultError) {
+    var isDone = false
+    if !lost.isEmpty {
+      isDone = try context.reading.whileAlone { () throws(VaultError) in
+        try commitCheckpoint(dropping: lost, catchesUp: false)
+      }
+    }
+    if !isDone { try commitCheckpoint(catchesUp: false) }
+  }
+
+  /// Takes records that cannot be read back to the newest revisions that can.
+  private func goBack(
+    _ records: [RecordID], in found: FoundRevisions, _ report: inout RepairReport
+  ) throws(VaultError) {
+    for record in records {
       guard let best = found.newest(of: record) else {
         report.lost.append(displayPath(of: record))
         continue
@@ -151,10 +176,6 @@ extension Member {
       let entry = try rebuiltEntry(best.revision, named: best.digest)
       state.withLock { $0.replace(by: entry) }
     }
-    report.recordCount = recordCount
-    try commitCheckpoint(catchesUp: false)
-    state.withLock { $0.damage = nil }
-    return .done(report)
   }
 
   /// Those of the revisions that are asked for by name and would be left alone.
