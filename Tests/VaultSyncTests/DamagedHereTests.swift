@@ -71,6 +71,31 @@ import VaultObjects
     try family.expectAgreement()
   }
 
+  /// An older version is damaged here. What is saved over what another device has made since is saved all the same, and that is
+  /// kept.
+  @Test func aDamagedOlderVersionKeepsNothingFromBeingSaved() throws {
+    let (desk, laptop) = (family[0], family[1])
+    let note = try desk.write("Visit", "first")
+    try family.meet(at: usb)
+    let first = try #require(desk.emma.entry(note)).revision
+    let seen = try #require(
+      try desk.emma.item(named: .record, of: desk.emma.revision(first)))
+    try laptop.edit(note, "of the laptop")
+    try family.meet(at: usb)
+    let path = BlobPath(try desk.emma.objects.vaultPath(of: first).string)
+    var bytes = try #require(desk.store.blobs[path])
+    bytes[bytes.count / 2] ^= 1
+    try desk.store.put(path, bytes)
+    try desk.reopen()
+    var edit = RecordEdit(record: note)
+    edit.items[.record] = .note("of the desk")
+    edit.seen[.record] = SeenFile(seen)
+    let commit = try desk.emma.commit([edit])
+    #expect(commit.failures.isEmpty, "\(commit.failures)")
+    let contents = try desk.contents().values
+    #expect(contents.contains("of the desk") && contents.contains("of the laptop"))
+  }
+
   /// An edit that cannot be made, since a part of the record's list of files is lost here, overrules nobody: what others have made
   /// of files in the rest of the list goes on showing, and is no conflict.
   @Test func whatCannotBeSavedLeavesNoConflict() throws {

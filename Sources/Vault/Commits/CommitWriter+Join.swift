@@ -161,7 +161,8 @@ extension CommitWriter {
         if new.content == old.content { continue }
         if new.file == old.file, edit.unchangedFiles[name] != nil { continue }
       }
-      let origin = try join.origin(of: .item(old), in: base)
+      // An older version that is damaged keeps nothing from being saved.
+      let origin = try ifWhole(join.origin(of: .item(old), in: base)) ?? base.revision
       // Of two programs on one machine the later one wins, as on any disk. What this machine only brought under another name
       // others have written.
       if origin.device == context.device.id, origin.time == old.changed { continue }

@@ -101,7 +101,7 @@ extension CommitWriter {
     if seen == old || seen == shown { return nil }
     let join = RevisionJoin(member: member)
     if join.isAsKept(.place(old), in: base.revision) { return nil }
-    let origin = try join.origin(of: .place(old), in: base)
+    let origin = try ifWhole(join.origin(of: .place(old), in: base)) ?? base.revision
     let time = base.revision.placeTime
     // Of two programs on one machine the later one wins, as on any disk.
     if origin.device == context.device.id, origin.time == time { return nil }
