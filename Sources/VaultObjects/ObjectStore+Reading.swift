@@ -13,7 +13,28 @@ extension ObjectStore {
   package func read(
     _ digest: ContentDigest, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
   ) throws(VaultError) -> Int {
-    do { return try reader(digest).read(at: offset, into: buffer) } catch {
+    try read(digest, at: offset, into: buffer, fetches: true)
+  }
+
+  /// The same for a chunk that is on this machine; nil where a lazy vault keeps it elsewhere. No remote is asked.
+  package func readIfHere(
+    _ digest: ContentDigest, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(VaultError) -> Int? {
+    guard let lazy else { return try read(digest, at: offset, into: buffer) }
+    lazy.noteUse(digest)
+    do { return try read(digest, at: offset, into: buffer, fetches: false) } catch {
+      guard case .missing = error else { throw error }
+      return nil
+    }
+  }
+
+  private func read(
+    _ digest: ContentDigest, at offset: Int, into buffer: UnsafeMutableRawBufferPointer,
+    fetches: Bool
+  ) throws(VaultError) -> Int {
+    do {
+      return try reader(digest, fetches: fetches).read(at: offset, into: buffer)
+    } catch {
       guard case .damaged = error else { throw error }
       forgetReader(digest)
       return try inOtherPlace(digest, insteadOf: error) { (place) throws(VaultError) in
@@ -23,9 +44,18 @@ extension ObjectStore {
   }
 
   /// A reader for parts of the chunk.
-  func reader(_ digest: ContentDigest) throws(VaultError) -> ObjectReader {
+  ///
+  /// - Parameter fetches: Whether it is brought here where a lazy vault keeps it elsewhere; else it is `missing`.
+  func reader(
+    _ digest: ContentDigest, fetches: Bool = true
+  ) throws(VaultError) -> ObjectReader {
     if let reader = readers.withLock({ $0[digest] }) { return reader }
-    let reader = try fetchingIfAway(digest, .chunk) { () throws(VaultError) in try open(digest) }
+    let reader: ObjectReader
+    if fetches {
+      reader = try fetchingIfAway(digest, .chunk) { () throws(VaultError) in try open(digest) }
+    } else {
+      reader = try open(digest)
+    }
     keep(reader)
     return reader
   }

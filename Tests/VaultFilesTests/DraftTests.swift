@@ -19,7 +19,7 @@ struct SeededGenerator: RandomNumberGenerator {
 
 extension Draft {
   func write(_ bytes: [UInt8], at offset: UInt64) throws(FileError) {
-    try content.withLock { (content) throws(FileError) in
+    try changing { (content) throws(FileError) in
       let result: Result<Void, FileError> = bytes.withUnsafeBytes { buffer in
         do throws(FileError) { return .success(try content.write(buffer, at: offset)) } catch {
           return .failure(error)
@@ -40,7 +40,7 @@ extension Draft {
   }
 
   func sealLocked(inlineLimit: Int = 0) throws(FileError) -> Sealed {
-    try content.withLock { (content) throws(FileError) in
+    try changing { (content) throws(FileError) in
       try content.seal(inlineLimit: inlineLimit)
     }
   }
@@ -89,6 +89,8 @@ extension Draft {
     var draft = Draft(.none, size: 0, store: store, resources: resources)
     var model: [UInt8] = []
     for number in 0..<60 {
+      // As in a lazy vault, whose cache may be emptied at any time.
+      if seed.isMultiple(of: 2), number.isMultiple(of: 3) { store.sendAway() }
       let step = Self.randomStep(&generator, limit: chunkSize * 6 + 2)
       switch step {
       case .write(let offset, let count):
@@ -105,7 +107,7 @@ extension Draft {
         model = Array(model.prefix(size)) + [UInt8](repeating: 0, count: max(0, size - model.count))
       case .clear(let range):
         let wide = UInt64(range.lowerBound)..<UInt64(range.upperBound)
-        try draft.content.withLock { (content) throws(FileError) in try content.clear(wide) }
+        try draft.changing { (content) throws(FileError) in try content.clear(wide) }
         for position in range.clamped(to: 0..<model.count) { model[position] = 0 }
       case .seal: _ = try draft.sealLocked(inlineLimit: inlineLimit)
       case .reopen:

@@ -12,6 +12,8 @@ final class MemoryDraftStore: DraftStore {
     var users: [ContentDigest: Int] = [:]
     var failuresLeft = 0
     var putCount = 0
+    /// What has to be brought before it is read.
+    var away: Set<ContentDigest> = []
   }
   private let objects = Guarded(Objects())
 
@@ -42,6 +44,9 @@ final class MemoryDraftStore: DraftStore {
   /// Has the next puts fail, as on a full disk.
   func failNextPuts(_ count: Int) { objects.withLock { $0.failuresLeft = count } }
 
+  /// Keeps everything elsewhere that is here now.
+  func sendAway() { objects.withLock { $0.away = Set($0.contents.keys) } }
+
   func put(
     _ kind: ObjectKind, _ content: UnsafeRawBufferPointer
   ) throws(FileError) -> StoredObject {
@@ -62,6 +67,7 @@ final class MemoryDraftStore: DraftStore {
         objects.names[bytes] = name
       }
       objects.contents[name] = Array(bytes.dropFirst())
+      objects.away.remove(name)
       objects.users[name, default: 0] += 1
       return name
     }
@@ -76,6 +82,18 @@ final class MemoryDraftStore: DraftStore {
       throw .inputOutput
     }
     buffer.copyBytes(from: content[offset..<offset + buffer.count])
+  }
+
+  func readIfHere(
+    _ name: ContentDigest, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(FileError) -> Bool {
+    if objects.withLock({ $0.away.contains(name) }) { return false }
+    try read(name, at: offset, into: buffer)
+    return true
+  }
+
+  func bring(_ name: ContentDigest) throws(FileError) {
+    _ = objects.withLock { $0.away.remove(name) }
   }
 
   func willRead(_ names: [ContentDigest]) {}

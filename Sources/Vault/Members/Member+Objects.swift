@@ -38,6 +38,18 @@ extension Member {
     try objects.read(chunk, at: offset, into: buffer)
   }
 
+  /// The same for a chunk that is on this machine; nil where a lazy vault keeps it elsewhere. No remote is asked.
+  package func readIfHere(
+    _ chunk: ContentDigest, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(VaultError) -> Int? {
+    try objects.readIfHere(chunk, at: offset, into: buffer)
+  }
+
+  /// Brings a chunk here that `readIfHere` has missed. Blocks for as long as a remote takes.
+  ///
+  /// - Throws: `away` when it cannot be had; `gone` when nobody has it any more; `damaged`, `noSpace`, `io`.
+  package func bring(_ chunk: ContentDigest) throws(VaultError) { try objects.fetchIfAway(chunk) }
+
   /// The first bytes of a chunk, which the size of its file says that it has.
   ///
   /// - Throws: `missing`; `damaged`, also of a chunk that is shorter; `away` in a lazy vault.

@@ -4,10 +4,10 @@ import VaultModel
 /// The content of one file while someone has it open or it is not sealed yet.
 ///
 /// What can be done to the content are the functions of `DraftContent`, which whoever holds the lock has. Sealed content is
-/// read and decrypted outside the lock.
+/// read and decrypted outside the lock, and nobody waits for a remote while they hold it: a commit may wait for the lock.
 final class Draft: Sendable {
   /// Content that is wholly in the store, fit to stand in an item.
-  struct Sealed {
+  struct Sealed: Sendable {
     var content: Item.Content
     var size: UInt64
     /// In bytes, holes not counted.
@@ -57,6 +57,42 @@ final class Draft: Sendable {
       } catch {
         // Another process may have put other content in its place, and collected this.
         if content.withLock({ $0.changeCount }) == plan.changeCount { throw error }
+      }
+    }
+  }
+
+  /// Runs `body` with the content. What it needs of that and is kept elsewhere is brought here without the lock, and `body`
+  /// runs again, on what the content is then: it changes nothing before it has all that it needs.
+  ///
+  /// - Parameter waits: False where nobody may wait for a remote: then it is begun to be brought here.
+  /// - Throws: What `body` throws; `away` for what cannot be had, or is not waited for.
+  func changing<Answer: Sendable>(
+    waits: Bool = true, _ body: (inout sending DraftContent) throws(FileError) -> Answer
+  ) throws(FileError) -> Answer {
+    var brought: Set<ContentDigest> = []
+    var hasWaited = false
+    while true {
+      var missing: ContentDigest?
+      do {
+        return try content.withLock { (content) throws(FileError) -> Answer in
+          if hasWaited { content.endWait() }
+          do throws(FileError) { return try body(&content) } catch {
+            missing = content.beginWait()
+            throw error
+          }
+        }
+      } catch {
+        guard let missing else { throw error }
+        do throws(FileError) {
+          if !waits { store.willRead([missing]) }
+          // What is gone again at once is not brought time after time.
+          guard waits, brought.insert(missing).inserted else { throw error }
+          try store.bring(missing)
+        } catch {
+          content.withLock { $0.endWait() }
+          throw error
+        }
+        hasWaited = true
       }
     }
   }

@@ -2,7 +2,8 @@ import VaultModel
 
 /// The content of a draft: whoever has it `inout` holds the draft's lock.
 ///
-/// Performs what `DraftState` asks for: loads, seals, waits.
+/// Performs what `DraftState` asks for: loads, seals, waits. What is not on this machine it does not wait for: it throws
+/// `away`, and `Draft.changing` brings it here without the lock.
 struct DraftContent: ~Copyable {
   let store: any DraftStore
   let resources: Draft.Resources
@@ -16,6 +17,10 @@ struct DraftContent: ~Copyable {
   /// Counts changes, so that a reader sees that its plan is out of date.
   private(set) var changeCount: UInt64 = 0
   private var lookups = LookupPattern()
+  /// The chunk that the last change or seal has missed, as it is not on this machine.
+  private var missing: ContentDigest?
+  /// How many are about to change it, and let go of the lock while what they need is brought here.
+  private var waitingCount = 0
 
   init(_ sealed: Draft.Sealed, store: any DraftStore, resources: Draft.Resources) {
     self.sealed = sealed
@@ -122,10 +127,23 @@ struct DraftContent: ~Copyable {
     }
   }
 
+  /// Whether somebody is about to change it, on what it is now.
+  var isAwaited: Bool { waitingCount > 0 }
+
+  /// What the call that has just thrown `away` needs, if it is to be brought here: then the caller lets go of the lock for
+  /// that, and calls `endWait` when it has it again.
+  mutating func beginWait() -> ContentDigest? {
+    defer { missing = nil }
+    if missing != nil { waitingCount += 1 }
+    return missing
+  }
+
+  mutating func endWait() { waitingCount -= 1 }
+
   /// Replaces everything by other content from the store, unless there are changes of our own; tells whether
   /// it did.
   mutating func replaceIfUnmodified(by content: Item.Content, size: UInt64) -> Bool {
-    guard !isModified else { return false }
+    guard !isModified, !isAwaited else { return false }
     loaded = nil
     changeCount += 1
     sealed = Draft.Sealed(content: content, size: size, dataByteCount: size)
@@ -208,7 +226,7 @@ struct DraftContent: ~Copyable {
   }
 
   /// Seals on this thread, after waiting for whoever has the chunk.
-  private func sealNow(_ chunk: Int, _ state: inout DraftState) throws(FileError) {
+  private mutating func sealNow(_ chunk: Int, _ state: inout DraftState) throws(FileError) {
     while true {
       switch state.stepToSeal(chunk) {
       case .none: return
@@ -255,21 +273,27 @@ struct DraftContent: ~Copyable {
     }
   }
 
-  private func removeObstacles(
+  private mutating func removeObstacles(
     _ state: inout DraftState, _ next: (DraftState) -> DraftState.Obstacle?
   ) throws(FileError) {
     while let obstacle = next(state) { try remove(obstacle, &state) }
   }
 
-  private func remove(
+  private mutating func remove(
     _ obstacle: DraftState.Obstacle, _ state: inout DraftState
   ) throws(FileError) {
     switch obstacle {
     case .wait(let chunk, let ticket): try Self.take(ticket.wait(), of: chunk, ticket, &state)
     case .load(let chunk, let object, let byteCount):
+      let store = self.store
       let buffer = ChunkBuffer(capacity: byteCount, pool: resources.pool)
+      var isHere = false
       try buffer.fill(byteCount) { (memory) throws(FileError) in
-        try store.read(object.digest, at: 0, into: memory)
+        isHere = try store.readIfHere(object.digest, at: 0, into: memory)
+      }
+      guard isHere else {
+        missing = object.digest
+        throw .away
       }
       state.install(buffer, at: chunk)
     }

@@ -1,6 +1,7 @@
 import VaultModel
 
-/// Where the chunks of a draft come from and go to. Every call blocks, and may come from any thread.
+/// Where the chunks of a draft come from and go to. Every call blocks, and may come from any thread. `read` and `bring` may
+/// wait for a remote, the others never do.
 protocol DraftStore: Sendable {
   /// Hashes, seals and stages content; the same content gives the same digest.
   func put(_ kind: ObjectKind, _ content: UnsafeRawBufferPointer) throws(FileError) -> StoredObject
@@ -9,6 +10,14 @@ protocol DraftStore: Sendable {
   func read(
     _ digest: ContentDigest, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
   ) throws(FileError)
+
+  /// The same for a chunk that is on this machine: false, with nothing read, where it is kept elsewhere.
+  func readIfHere(
+    _ digest: ContentDigest, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(FileError) -> Bool
+
+  /// Brings a chunk here that `readIfHere` has missed. May take as long as a remote does, so no lock may be held.
+  func bring(_ digest: ContentDigest) throws(FileError)
 
   /// These chunks will be read soon, one after the other. May do nothing.
   func willRead(_ digests: [ContentDigest])

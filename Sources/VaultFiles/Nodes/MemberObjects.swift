@@ -35,10 +35,34 @@ final class MemberObjects: DraftStore {
     } catch {
       throw failure(error, reading: digest)
     }
+    try requireWhole(digest, count, in: buffer)
+  }
+
+  func readIfHere(
+    _ digest: ContentDigest, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(FileError) -> Bool {
+    let count: Int?
+    do {
+      count = try member.readIfHere(digest, at: offset, into: buffer)
+    } catch {
+      throw failure(error, reading: digest)
+    }
+    guard let count else { return false }
+    try requireWhole(digest, count, in: buffer)
+    return true
+  }
+
+  private func requireWhole(
+    _ digest: ContentDigest, _ count: Int, in buffer: UnsafeMutableRawBufferPointer
+  ) throws(FileError) {
     guard count == buffer.count else {
       noteDamage(digest)
       throw .inputOutput
     }
+  }
+
+  func bring(_ digest: ContentDigest) throws(FileError) {
+    do { try member.bring(digest) } catch { throw failure(error, reading: digest) }
   }
 
   func willRead(_ digests: [ContentDigest]) { member.willRead(digests) }

@@ -79,14 +79,15 @@ package final class FileHandle: Sendable {
     }
   }
 
-  /// Runs a change of the content, with the draft's lock held; it returns how many bytes it added at most.
+  /// Runs a change of the content, with the draft's lock held; it returns how many bytes it added at most. As `changing` does, it
+  /// may run it again.
   ///
   /// Drops set-user-id bits unless root asks, as any Linux file system does. The kernel leaves that to us
   /// (`FUSE_HANDLE_KILLPRIV`), but tells only programs that know more of its interface than libfuse when it is due.
   private func change(
     by caller: Caller?, _ body: (inout sending DraftContent) throws(FileError) -> UInt64
   ) throws(FileError) {
-    try draft.content.withLock { (content) throws(FileError) in
+    try draft.changing { (content) throws(FileError) in
       let added = try body(&content)
       let (size, isModified) = (content.size, content.isModified)
       if isModified { tree.budget.use(draft) }

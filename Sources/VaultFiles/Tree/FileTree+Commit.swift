@@ -46,10 +46,19 @@ extension FileTree {
   package func commitNow() throws(FileError) {
     guard !isReadOnly else { return }
     var failure: FileError?
+    var waiting: [ShownMember] = []
     for member in members {
       // One file that cannot be sealed is not to be the loss of others.
-      do { try seal(member) { _ in true } } catch { failure = failure ?? error }
+      let sealing = seal(member) { _ in true }
+      failure = failure ?? sealing.failure
+      if sealing.lacksSome { waiting.append(member) }
       releaseTimes(of: member)
+      do { try commit(member) } catch { failure = failure ?? error }
+    }
+    // A remote may take its time, or never answer: by now everything else is saved.
+    for member in waiting {
+      let sealing = seal(member, waits: true) { _ in true }
+      failure = failure ?? sealing.failure
       do { try commit(member) } catch { failure = failure ?? error }
     }
     if let failure = failure ?? unsaved.first?.error { throw failure }
@@ -171,9 +180,11 @@ extension FileTree {
       // A file keeps the error for its next flush, and its content stays in memory.
       log.attempt(.seal, of: LogIdentity(member.member.id)) { () throws(FileError) in
         let now = ContinuousClock.now
-        try seal(member) { changes in
+        let sealing = seal(member) { changes in
           changes.last + Self.quietTime <= now || changes.first + Self.longestWait <= now
         }
+        if let failure = sealing.failure { throw failure }
+        if sealing.lacksClosed { throw .away }
       }
     }
     // Whatever fails here is tried again at the next poll.
@@ -202,24 +213,42 @@ extension FileTree {
   /// When a draft was first and last changed since it was last sealed.
   typealias DraftChanges = (first: ContinuousClock.Instant, last: ContinuousClock.Instant)
 
+  /// What came of sealing several files.
+  private struct Sealing {
+    /// The first one.
+    var failure: FileError?
+    /// Of some a remote has a part that they need, for which nobody waited. It is brought here meanwhile.
+    var lacksSome = false
+    /// Nobody has one of these open: it was said by now that it is not saved.
+    var lacksClosed = false
+  }
+
   /// Seals files of which `condition` says so.
+  ///
+  /// - Parameter waits: Whether for remotes, too.
   private func seal(
-    _ member: ShownMember, where condition: (DraftChanges) -> Bool
-  ) throws(FileError) {
+    _ member: ShownMember, waits: Bool = false, where condition: (DraftChanges) -> Bool
+  ) -> Sealing {
     let unsealed: [(TreeReference<FileNode>, Draft, DraftChanges)] = withTree { tree in
       tree[member.view].unsealed.values.compactMap { file in
         guard let changes = file.draftChanges, let draft = file.draft else { return nil }
         return (TreeReference(file), draft, changes)
       }
     }
-    var failure: FileError?
+    var sealing = Sealing()
     for (file, draft, changes) in unsealed where condition(changes) {
-      do { try publish(file, draft) } catch {
-        failure = failure ?? error
+      do { try publish(file, draft, waits: waits) } catch {
+        if error == .away, !waits {
+          sealing.lacksSome = true
+          // Who has it open is told when they wait for it.
+          if withTree({ $0[file].openCount == 0 }) { sealing.lacksClosed = true }
+          continue
+        }
+        sealing.failure = sealing.failure ?? error
         withTree { $0[file].pendingError = error }
       }
     }
-    if let failure { throw failure }
+    return sealing
   }
 
   // MARK: One commit

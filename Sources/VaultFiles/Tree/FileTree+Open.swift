@@ -174,14 +174,17 @@ extension FileTree {
 
   /// Seals what was written and makes it the content that the next commit takes. No lock may be held.
   ///
+  /// - Parameter waits: Whether for a remote, if that has a part which this needs.
   /// - Throws: what sealing throws; `stale` for a file that others have removed, where it cannot have its name back.
-  func publish(_ file: TreeReference<FileNode>, _ draft: Draft) throws(FileError) {
+  func publish(
+    _ file: TreeReference<FileNode>, _ draft: Draft, waits: Bool = true
+  ) throws(FileError) {
     let changed: [Invalidation] = try look { (tree) throws(TreeObstacle) in
       let file = tree[file]
       return try file.draftChanges == nil ? [] : tree.putBack(file)
     }
     invalidate(changed)
-    try draft.content.withLock { (content) throws(FileError) in
+    try draft.changing(waits: waits) { (content) throws(FileError) in
       let found: (isPublished: Bool, inlineLimit: Int)? = withTree { tree in
         let file = tree[file]
         guard !file.links.isEmpty else { return nil }
@@ -222,7 +225,7 @@ extension FileTree {
     guard name != .record, withTree({ $0[file].content.isInline }) else { return }
     let handle = try open(file, [.write])
     defer { handle.release() }
-    try handle.draft.content.withLock { (content) throws(FileError) in
+    try handle.draft.changing { (content) throws(FileError) in
       try content.markModified()
       let sealed = try content.seal()
       do throws(FileError) {

@@ -154,7 +154,14 @@ extension FileTree {
   /// Has a file in use show what others made of it, unless it was changed here: whoever writes has the draft's lock.
   private func takeOver(_ new: NewContent) -> Bool {
     new.draft.content.withLock { content in
-      guard !content.isModified, withTree({ $0.takeOver(new) }) else { return false }
+      guard !content.isModified else { return false }
+      if content.isAwaited {
+        // What somebody is about to write goes on from what is there now, and the commit keeps theirs. Where nothing comes of
+        // it the next look takes over.
+        withTree { $0.lookAgain(at: new) }
+        return false
+      }
+      guard withTree({ $0.takeOver(new) }) else { return false }
       return content.replaceIfUnmodified(by: new.item.content, size: new.item.size)
     }
   }
@@ -225,6 +232,12 @@ extension TreeState {
     }
   }
 
+  /// Has the next look find what others made of a file.
+  func lookAgain(at new: NewContent) {
+    let file = self[new.file]
+    file.view.unread.formUnion(file.links.map(\.record))
+  }
+
   /// Has a file take over what others made of it, unless its content was changed here since that was read. To be called
   /// with the lock of its draft, which has no changes.
   ///
@@ -241,7 +254,7 @@ extension TreeState {
     guard nodes[file.inode] === file, file.draft == nil || file.draft === new.draft, !isCached
     else {
       // It was closed, and forgotten or opened again, or is read: the next look finds it.
-      file.view.unread.formUnion(file.links.map(\.record))
+      lookAgain(at: new)
       return false
     }
     // Its attributes may have been changed here since.

@@ -1,0 +1,153 @@
+import BlobStore
+import Dispatch
+import Glibc
+import MachineState
+import Testing
+import Threads
+import VaultErrors
+import VaultModel
+import VaultObjects
+
+@testable import Vault
+@testable import VaultFiles
+
+/// A lazy vault whose remote says nothing for a while: only who needs what it has waits for it.
+@Suite struct SilentRemoteTests {
+  private final class SilentRemote: ChunkSource {
+    private struct State {
+      var files: [ObjectName: [UInt8]] = [:]
+      var isSilent = false
+      var askedCount = 0
+    }
+
+    private let state = Monitor(State())
+
+    func keep(_ file: [UInt8], as name: ObjectName) { state.change { $0.files[name] = file } }
+
+    func setSilent(_ isSilent: Bool) { state.change { $0.isSilent = isSilent } }
+
+    /// Whether anybody has asked it within a minute.
+    var isAsked: Bool {
+      for _ in 0..<60_000 where state.withLock({ $0.askedCount }) == 0 { usleep(1000) }
+      return state.withLock { $0.askedCount } > 0
+    }
+
+    func fetch(
+      _ chunk: ObjectName, of member: MemberID, where isWhole: ([UInt8]) -> Bool
+    ) throws(VaultError) -> [UInt8] {
+      state.change { $0.askedCount += 1 }
+      state.wait { $0.isSilent ? Monitor<State>.Look<Void>.wait : .answer(()) }
+      guard let file = state.withLock({ $0.files[chunk] }) else {
+        throw .away(path: chunk.hex, reason: "it is not here")
+      }
+      return file
+    }
+
+    func holds(
+      _ chunk: ObjectName, byteCount: UInt64, of member: MemberID, under head: StandingHead?
+    ) throws(VaultError) -> Bool { true }
+  }
+
+  private let mounted: MountedVault
+  private let remote = SilentRemote()
+  private let content: [UInt8]
+
+  /// One file of a chunk and a half, both of them elsewhere.
+  init() throws {
+    let content = (0..<(3 << 19)).map { UInt8(truncatingIfNeeded: $0 / 4099) }
+    self.content = content
+    mounted = try MountedVault.prepared { tree in
+      for path in ["Emma", "Emma/scan", "Emma/other"] { try tree.mkdir(path) }
+      try tree.write("Emma/scan/image", content)
+    }
+    let state = try StateFolder(root: mounted.stateRoot, vault: mounted.vault.id)
+    try state.storeLazySettings(LazySettings())
+    try mounted.remount()
+    let store = try DirectoryStore(opening: mounted.folder)
+    let member = try #require(mounted.vault.members.first)
+    for object in try member.objects.listed() {
+      let path = BlobPath(member.objects.vaultPath(of: object.name).string)
+      let file = try store.read(path, limit: 2 << 20)
+      guard file[5] == ObjectKind.chunk.rawValue else { continue }
+      remote.keep(file, as: object.name)
+      try store.remove(path)
+    }
+    try mounted.remount()
+    mounted.vault.lazyChunks?.setSource(remote)
+  }
+
+  /// A write into the midst of a file needs what is there already. Others have changed that file when another one is saved.
+  @Test func aSaveBesideAWriteThatWaitsDoesNotWait() throws {
+    let tree = mounted.tree
+    let other = try mounted.mountOnAnotherDevice()
+    let image = try tree.open("Emma/scan/image")
+    remote.setSilent(true)
+    let writer = Worker {
+      do { try image.put([1], at: 5) } catch { Issue.record(error) }
+    }
+    #expect(remote.isAsked)
+    try other.write("Emma/scan/image", "theirs")
+    try other.commitNow()
+    // Too large for the redo file, so that it is committed.
+    let note = try tree.create("Emma/other/note")
+    try note.put([UInt8](repeating: 3, count: 200_000), at: 0)
+    let isSaved = DispatchSemaphore(value: 0)
+    let saver = Worker {
+      do { try note.sync() } catch { Issue.record(error) }
+      isSaved.signal()
+    }
+    #expect(isSaved.wait(timeout: .now() + 60) == .success)
+    remote.setSilent(false)
+    writer.join()
+    saver.join()
+    note.release()
+    try image.flush()
+    image.release()
+    try tree.commitNow()
+    tree.refresh()
+    var mine = content
+    mine[5] = 1
+    #expect(try tree.read("Emma/scan/image") == mine)
+    let top = "Emma/\(ConflictMark.folderTitle)"
+    let kept = try tree.list(top).map { try tree.text("\(top)/\($0)/image") }
+    #expect(kept == ["theirs"])
+  }
+
+  /// The next look shows what others have made of a file that nothing could be written to.
+  @Test func whatOthersHaveMadeShowsWhereTheWriteFails() throws {
+    let tree = mounted.tree
+    let image = try tree.open("Emma/scan/image")
+    mounted.vault.lazyChunks?.setSource(nil)
+    #expect(throws: FileError.away) { try image.put([1], at: 5) }
+    try mounted.command { try $0.write("Emma/scan/image", "theirs") }
+    tree.refresh()
+    #expect(try image.get(at: 0, count: 9) == Array("theirs".utf8))
+    image.release()
+  }
+
+  /// A file was made longer whose last part is elsewhere: to be sealed it needs that.
+  @Test func whatNeedsTheRemoteIsSavedLast() throws {
+    let tree = mounted.tree
+    let image = try tree.open("Emma/scan/image")
+    try image.truncate(to: UInt64(content.count + 10))
+    try tree.write("Emma/other/note", "saved")
+    remote.setSilent(true)
+    let saver = Worker {
+      do { try tree.commitNow() } catch { Issue.record(error) }
+    }
+    #expect(remote.isAsked)
+    var isSaved = false
+    for _ in 0..<600 where !isSaved {
+      isSaved = try mounted.mountAgain(readOnly: true).list("Emma/other") == ["note"]
+      if !isSaved { usleep(100_000) }
+    }
+    #expect(isSaved)
+    remote.setSilent(false)
+    saver.join()
+    image.release()
+    #expect(tree.unsaved.isEmpty)
+    let longer = content + [UInt8](repeating: 0, count: 10)
+    #expect(try tree.read("Emma/scan/image") == longer)
+    #expect(try mounted.mountAgain(readOnly: true).list("Emma/scan") == ["image"])
+  }
+}
