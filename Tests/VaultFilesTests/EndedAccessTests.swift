@@ -85,6 +85,61 @@ import VaultModel
     #expect(throws: FileError.readOnly) { try handle.put(Array("lost".utf8), at: 0) }
   }
 
+  /// The kernel writes what a program has changed in a mapping when it pleases.
+  @Test func pagesOfAMappingThatComeLaterAreKeptAndTold() throws {
+    let shared = try Shared(.editor, until: 1_800_000_003_000)
+    let tree = shared.tree
+    let handle = try tree.open("Emma/file", [.read, .write])
+    shared.now.advance(to: 1_800_000_003_000)
+    tree.refresh()
+    #expect(try tree.list("") == ["Liam"])
+    try handle.put(Array("page".utf8), at: 0, as: .ofMapping)
+    handle.release()
+    #expect(throws: FileError.readOnly) { try tree.commitNow() }
+    #expect(tree.unsaved.map(\.extent) == [.member])
+    tree.refresh()
+    #expect(try tree.list("") == ["Emma", "Liam"])
+    #expect(try tree.text("Emma/file") == "page")
+  }
+
+  @Test func pagesOfAMappingThatComeWhenAccessIsGivenAgainAreSaved() throws {
+    let shared = try Shared(.editor, until: 1_800_000_003_000)
+    let tree = shared.tree
+    let handle = try tree.open("Emma/file", [.read, .write])
+    shared.now.advance(to: 1_800_000_003_000)
+    tree.refresh()
+    try shared.mounted.vault.share(
+      #require(shared.mounted.vault.members.first), with: shared.other.person, role: .editor)
+    tree.refresh()
+    #expect(try tree.list("") == ["Emma", "Liam"])
+    #expect(try tree.text("Emma/file") == "text")
+    try handle.put(Array("page".utf8), at: 0, as: .ofMapping)
+    handle.release()
+    try tree.commitNow()
+    #expect(tree.unsaved == [])
+    tree.refresh()
+    #expect(try tree.text("Emma/file") == "page")
+    shared.mounted.tree.refresh()
+    #expect(try shared.mounted.tree.text("Emma/file") == "page")
+  }
+
+  /// It goes past what a write is asked first.
+  @Test func nothingIsCopiedIntoAFileThatCannotBeSaved() throws {
+    let shared = try Shared(.editor, until: 1_800_000_003_000)
+    let tree = shared.tree
+    try tree.write("Emma/copy", "")
+    try tree.commitNow()
+    let source = try tree.open("Emma/file", .read)
+    let target = try tree.open("Emma/copy", .write)
+    shared.now.advance(to: 1_800_000_003_000)
+    tree.refresh()
+    #expect(throws: FileError.readOnly) {
+      try source.copyRange(at: 0, to: target, at: 0, length: 4)
+    }
+    source.release()
+    target.release()
+  }
+
   @Test func whatWasNotSavedIsSavedWhenAccessIsGivenAgain() throws {
     let shared = try Shared(.editor, until: 1_800_000_003_000)
     let tree = shared.tree

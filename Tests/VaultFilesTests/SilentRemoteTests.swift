@@ -125,6 +125,22 @@ import VaultObjects
     image.release()
   }
 
+  /// The kernel has let it go, and whoever changed it may not be there any more.
+  @Test func aPageOfAMappingThatCannotBeTakenIsTold() throws {
+    let tree = mounted.tree
+    let image = try tree.open("Emma/scan/image")
+    mounted.vault.lazyChunks?.setSource(nil)
+    for _ in 0..<2 {
+      #expect(throws: FileError.away) { try image.put([1], at: 5, as: .ofMapping) }
+    }
+    try mounted.vault.audit.flush()
+    let events = try mounted.vault.audit.read().events.map(\.event)
+    #expect(events.filter { $0.action == "unsaved" }.map(\.name) == [try tree.name("image")])
+    #expect(throws: FileError.away) { try image.flush() }
+    #expect(throws: Never.self) { try image.flush() }
+    image.release()
+  }
+
   /// A file was made longer whose last part is elsewhere: to be sealed it needs that.
   @Test func whatNeedsTheRemoteIsSavedLast() throws {
     let tree = mounted.tree

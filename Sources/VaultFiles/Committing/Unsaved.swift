@@ -1,3 +1,4 @@
+import Log
 import Threads
 import Vault
 import VaultModel
@@ -61,6 +62,21 @@ extension FileTree {
         detail: unsaved.error.cause)
     }
     unsavedHandler.withLock { $0 }?(all)
+  }
+
+  /// Notes that a page of a mapping could not be taken. The kernel has let it go, and whoever changed it may not be there any more
+  /// to ask.
+  func noteLost(_ file: TreeReference<FileNode>, _ error: FileError, of member: ShownMember) {
+    log.failed(.seal, error, of: LogIdentity(member.member.id))
+    let news: (isFirst: Bool, link: Link?) = withTree { tree in
+      let file = tree[file]
+      defer { file.pendingError = error }
+      return (file.pendingError == nil, file.links.first)
+    }
+    // Many pages come one after the other.
+    guard news.isFirst, let link = news.link else { return }
+    vault.audit.note(
+      .unsaved, member: member.member.id, record: link.record, name: link.name, detail: error.cause)
   }
 
   /// Notes what was written and could not be sealed when nobody had the file open any more.

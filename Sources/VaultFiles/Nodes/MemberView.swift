@@ -94,6 +94,9 @@ final class MemberView {
   /// Whether something was changed that no commit has.
   var holdsUnsaved: Bool { !pending.isEmpty || !inFlight.isEmpty || !unsealed.isEmpty }
 
+  /// Whether a program may have one of its files mapped, and change it there.
+  var mayBeMapped: Bool { files.values.contains(where: \.mayBeMapped) }
+
   /// The records that could not be read so far.
   func takeUnread() -> Set<RecordID> {
     defer { unread = [] }

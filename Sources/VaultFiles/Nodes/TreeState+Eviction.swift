@@ -46,7 +46,7 @@ extension TreeState {
   mutating func evict(keeping kept: [TreeReference<DirectoryNode>] = []) {
     let limit = options.loadedItemLimit
     guard loadedItemCount > limit else { return }
-    let loaded = views.values.flatMap { view in
+    let loaded = allViews.flatMap { view in
       view.directories.values.filter {
         $0.files != nil && $0.openCount == 0 && !view.isPending($0.record)
       }

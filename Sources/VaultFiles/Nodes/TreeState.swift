@@ -11,6 +11,9 @@ struct TreeState: ~Copyable {
   /// Directories and files by inode number; the top is not among them.
   private(set) var nodes: [Inode: Node] = [:]
   private(set) var views: [MemberID: MemberView] = [:]
+  /// Members that this person has no access to any more, and of which a program may have files mapped. They show nowhere, and
+  /// what it changes there may still come.
+  private(set) var parting: [MemberView] = []
   /// The members by the names they show under.
   private(set) var members: [FileName: MemberView] = [:]
   /// The top directory's times.
@@ -36,28 +39,39 @@ struct TreeState: ~Copyable {
     }
   }
 
+  /// All members, those that are parting included; of one that this person has access to again there are two then.
+  var allViews: [MemberView] { Array(views.values) + parting }
+
   /// What could not be saved so far, of all members.
-  var unsaved: [Unsaved] { views.values.flatMap(\.unsaved) }
+  var unsaved: [Unsaved] { allViews.flatMap(\.unsaved) }
 
   // MARK: Members
 
   /// Whether what is shown are these members, as they are open now.
   func shows(_ members: [Member]) -> Bool {
-    views.count == members.count && members.allSatisfy { views[$0.id]?.member === $0 }
+    parting.isEmpty && views.count == members.count
+      && members.allSatisfy { views[$0.id]?.member === $0 }
   }
 
   /// Takes in members that are not there yet, and names that changed.
   ///
   /// Those that an owner has taken from this person are not shown any more, but for one in which something was changed
-  /// and not saved: that can be copied elsewhere until the mount ends.
+  /// and not saved: that can be copied elsewhere until the mount ends. So can pages of a mapping that come later.
   mutating func adopt(_ members: [Member], audit: AuditLog) {
     let present = Set(members.map(ObjectIdentifier.init))
-    for view in views.values { view.hasEnded = !present.contains(ObjectIdentifier(view.member)) }
+    let known = allViews
+    for view in known { view.hasEnded = !present.contains(ObjectIdentifier(view.member)) }
     views = views.filter { !$0.value.hasEnded || $0.value.holdsUnsaved }
+    for view in parting where views[view.member.id] == nil {
+      if !view.hasEnded || view.holdsUnsaved { views[view.member.id] = view }
+    }
     for member in members where views[member.id] == nil {
       let view = MemberView(
         member: member, objects: MemberObjects(member: member, audit: audit))
       views[member.id] = view
+    }
+    parting = known.filter { view in
+      views[view.member.id] !== view && (view.holdsUnsaved || view.mayBeMapped)
     }
     nameMembers()
   }

@@ -40,7 +40,7 @@ package final class FileHandle: Sendable {
     return try draft.read(at: offset, into: buffer)
   }
 
-  /// Writes all of it or throws.
+  /// Writes all of it or throws. What a mapping has is taken also where it cannot be saved, and the mount keeps it.
   ///
   /// - Throws: `noSpace`, also for what was written before and could not be sealed; but for what a mapping has, what keeps the
   ///   member from being saved, and a failure to save this file that nobody was told of yet; `fileTooLarge`, `badHandle`.
@@ -49,7 +49,19 @@ package final class FileHandle: Sendable {
     by caller: Caller? = nil
   ) throws(FileError) {
     guard flags.contains(.write) else { throw .badHandle }
-    if kind != .ofMapping { try checkIsSaved() }
+    guard kind == .ofMapping else {
+      try checkIsSaved()
+      return try take(bytes, at: offset, as: kind, by: caller)
+    }
+    do { try take(bytes, at: offset, as: kind, by: caller) } catch {
+      tree.noteLost(file, error, of: member)
+      throw error
+    }
+  }
+
+  private func take(
+    _ bytes: UnsafeRawBufferPointer, at offset: UInt64, as kind: WriteKind, by caller: Caller?
+  ) throws(FileError) {
     try tree.budget.makeRoom()
     var isElsewhere = false
     // Only used before this returns.
@@ -237,6 +249,7 @@ package final class FileHandle: Sendable {
       layout.isBoundary(targetOffset), targetOffset <= Self.sizeLimit,
       length <= Self.sizeLimit - targetOffset
     else { return nil }
+    try target.checkIsSaved()
     try tree.publish(file, draft)
     let part = min(length, Self.copyLimit)
     guard let source = try objectsToShare(at: offset, length: part) else { return nil }

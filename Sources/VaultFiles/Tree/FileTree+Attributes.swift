@@ -96,15 +96,22 @@ extension FileTree {
   /// - Throws: `readOnly` in a tree that is, and in a member that this person may only read.
   func checkIsWritable(_ inode: Inode) throws(FileError) {
     guard !isReadOnly else { throw .readOnly }
-    let member: Member? = withTree { tree in
-      switch tree.nodes[inode] {
-      case let file as FileNode: file.view.member
-      case let directory as DirectoryNode: directory.view.member
-      default: nil
-      }
+    let isAllowed = withTree { tree in
+      let view: MemberView? =
+        switch tree.nodes[inode] {
+        case let file as FileNode: file.view
+        case let directory as DirectoryNode: directory.view
+        default: nil
+        }
+      guard let view else { return true }
+      return mayChange(view)
     }
-    if let member, !mayChange(member) { throw .readOnly }
+    if !isAllowed { throw .readOnly }
   }
+
+  /// The same of what is shown of a member: of one whose access has ended nothing new is begun, also where this person has
+  /// access again, and it is about to show anew.
+  func mayChange(_ view: MemberView) -> Bool { !view.hasEnded && mayChange(view.member) }
 
   /// Whether anything of the member may be changed by way of this tree.
   func mayChange(_ member: Member) -> Bool { !options.isReadOnly && member.refusal == nil }

@@ -13,7 +13,9 @@ extension FileTree {
   /// Starts the threads that commit changes, look for those of others, and thin what was written.
   package func start() {
     vault.keepOldObjects { [weak self] member in
-      self?.withTree { $0.views[member.id]?.mayNameOldObjects ?? false } ?? false
+      self?.withTree { tree in
+        tree.allViews.contains { $0.member.id == member.id && $0.mayNameOldObjects }
+      } ?? false
     }
     committer.start { [self] in
       while true {
@@ -77,7 +79,7 @@ extension FileTree {
   private func takeInMappings() {
     guard let writeBack = writeBackHandler.withLock({ $0 }) else { return }
     let inodes = withTree { tree in
-      tree.views.values.flatMap { $0.files.values.filter(\.mayBeMapped).map(\.inode) }
+      tree.allViews.flatMap { $0.files.values.filter(\.mayBeMapped).map(\.inode) }
     }
     let left = Monitor(inodes.count)
     for inode in inodes {
@@ -137,7 +139,9 @@ extension FileTree {
   private func log(
     _ member: ShownMember, _ writing: MemberSaving.Writing
   ) throws(FileError) -> Bool {
-    guard !writing.mustCommit else { return false }
+    // By the redo file alone nobody would come to have what may not be written any more. Of a member that is open once more
+    // the file is that one's.
+    guard !writing.mustCommit, !withTree({ $0[member.view].hasEnded }) else { return false }
     let pending = withTree { tree in tree[member.view].pendingEdits }
     defer { withExtendedLifetime(pending.objects) {} }
     do { return try member.member.log(pending.edits) } catch {
@@ -155,7 +159,7 @@ extension FileTree {
     }
   }
 
-  var members: [ShownMember] { withTree { tree in tree.views.values.map(\.shown) } }
+  var members: [ShownMember] { withTree { tree in tree.allViews.map(\.shown) } }
 
   // MARK: In the background
 

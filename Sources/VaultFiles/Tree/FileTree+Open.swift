@@ -52,7 +52,7 @@ extension FileTree {
         throw .failed(.isDirectory)
       }
       guard file.type == FileMode.regular else { throw .failed(.invalidArgument) }
-      if changes, !mayChange(file.view.member) { throw .failed(.readOnly) }
+      if changes, !mayChange(file.view) { throw .failed(.readOnly) }
       let mask: UInt32 = (flags.contains(.read) ? 4 : 0) | (changes ? 2 : 0)
       try tree.checkAccess(file, mask: mask)
       return TreeReference(file)

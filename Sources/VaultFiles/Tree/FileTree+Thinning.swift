@@ -53,7 +53,9 @@ extension FileTree {
   }
 
   private func thin(_ shown: ShownMember, removesAll: Bool) throws(FileError) {
-    guard let thinning = options.thinning, mayChange(shown.member) else { return }
+    guard let thinning = options.thinning, mayChange(shown.member),
+      !withTree({ $0[shown.view].hasEnded })
+    else { return }
     let identity = LogIdentity(shown.member.id)
     do {
       if try thin(shown, thinning, removesAll: removesAll) {
@@ -112,9 +114,11 @@ extension FileTree {
   /// The objects that files name here which no commit may name: those that are open, removed or not committed.
   private func namesInUse(_ shown: ShownMember) throws(VaultError) -> Set<ContentDigest> {
     var (contents, drafts) = withTree { tree in
-      let view = tree[shown.view]
-      let files = view.files.values.filter { $0.draft != nil || $0.hasUncommittedContent }
-      return (files.map(\.content) + view.pendingContents, files.compactMap(\.draft))
+      let views = tree.allViews.filter { $0.member.id == shown.member.id }
+      let files = views.flatMap { view in
+        view.files.values.filter { $0.draft != nil || $0.hasUncommittedContent }
+      }
+      return (files.map(\.content) + views.flatMap(\.pendingContents), files.compactMap(\.draft))
     }
     var names: Set<ContentDigest> = []
     for draft in drafts {
