@@ -49,11 +49,11 @@ final class Adults {
     }
 
     /// Another process of the machine, with the vault in a store that looks on.
-    func open(on store: any LocalStore) throws -> Vault {
+    func open(on store: any LocalStore, readOnly: Bool = false) throws -> Vault {
       try Vault.open(
         VaultCopy(
           id: vault.id, store: store, state: StateFolder(store: stateStore), clock: clock.wallClock),
-        key: key.unlockKey, options: OpenOptions())
+        key: key.unlockKey, options: OpenOptions(readOnly: readOnly))
     }
 
     /// A new record of Emma's with a note.

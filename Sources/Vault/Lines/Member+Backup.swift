@@ -47,7 +47,7 @@ extension Member {
   var holdsBack: Bool { heads.withLock { !$0.heldBack.isEmpty } }
 
   /// The newest head that this machine has kept, if it counts no more.
-  private func formerOwn() throws(VaultError) -> LoadedHead? {
+  func formerOwn() throws(VaultError) -> LoadedHead? {
     guard let bytes = try context.state.keptHead(of: id) else { return nil }
     // Nil where what it was sealed with is gone.
     return try ifWhole(register.loadFormerOwn(bytes)) ?? nil

@@ -177,7 +177,7 @@ extension Vault {
   }
 
   /// What a member that does not open showed as here.
-  private func nameOfClosed(_ id: MemberID) -> String {
+  func nameOfClosed(_ id: MemberID) -> String {
     memberNames.name(of: id)?.string ?? id.shortHex
   }
 

@@ -85,8 +85,10 @@ extension Member {
     case done
     /// The file belongs to a copy of this vault's folder, or to its original, and stays.
     case elsewhere
-    /// Its person may not write the member any more, so that nobody would take it from them.
-    case refused
+    /// Its person may not write the member any more, so that nobody would take these from them. They stay, until they may.
+    case refused([RecordEdit])
+    /// Something in the file is sealed with a key that this person does not have now. It stays, until they have.
+    case sealed
   }
 
   /// Makes part of the vault what another process had logged when it died; does nothing if its own commit, or somebody
@@ -100,11 +102,19 @@ extension Member {
   ) throws(VaultError) -> Redone {
     let path = RedoFolder.path(of: writer).appending(id.hex)
     let entries = RedoFile.decode(file, path: path.string) { register.keys[$0] }
+    if RedoFile.goesOnSealed(file, after: entries.last, keys: { register.keys[$0] }) {
+      return .sealed
+    }
     guard let last = entries.last else { return .done }
     guard isOfThisFolder(last.record) else { return .elsewhere }
-    guard mayWrite else { return .refused }
-    let objects = entries.flatMap(\.record.objects)
     let edits = last.record.edits.map { RecordEdit($0) }
+    guard mayWrite else {
+      let done = try heads.withLock { (heads) throws(VaultError) in
+        try redone(of: writer, in: heads, own: heads.loaded[context.device.id])
+      }
+      return done < last.sequence ? .refused(edits) : .done
+    }
+    let objects = entries.flatMap(\.record.objects)
     let commit = try withWriter { (commit, _) throws(VaultError) -> Commit? in
       guard try commit.redone(of: writer) < last.sequence else { return nil }
       let uses = try stage(objects)
@@ -127,6 +137,39 @@ extension Member {
       try append(edits.compactMap(commit.leftOut), after: last, to: path)
     }
     throw failure
+  }
+
+  /// Up to which of a process's records heads have the edits.
+  ///
+  /// - Parameter own: The head of this device that counts.
+  fileprivate func redone(
+    of writer: RedoWriterID, in heads: HeadsState, own: LoadedHead?
+  ) throws(VaultError) -> UInt64 {
+    // A mount that was there when the words made the machine another device goes on as the one before.
+    let others = heads.loaded.values.filter { $0.person == context.person }
+      .flatMap(\.head.redone)
+    return (try lastRedone(in: heads, own: own) + others).filter { $0.writer == writer }
+      .map(\.sequence).max() ?? 0
+  }
+
+  /// What the newest head that this machine has written says of redo files: the files stay where they are when the machine becomes
+  /// another device. Where none of this device's counts that is the one which this machine has kept: what that has is taken along
+  /// by itself.
+  fileprivate func lastRedone(
+    in heads: HeadsState, own: LoadedHead?
+  ) throws(VaultError) -> [Head.Redone] {
+    if let own { return own.head.redone }
+    return try lastOfMachine(heads)?.head.redone ?? []
+  }
+
+  /// What these edits would change, as a person calls it, in order.
+  func names(of edits: [RecordEdit]) -> [String] {
+    func name(_ text: String, isGone: Bool) -> String { isGone ? "\(text) (deleted)" : text }
+    return edits.flatMap { edit -> [String] in
+      let title = (edit.place?.title ?? entry(edit.record)?.title ?? self.name).string
+      if edit.items.isEmpty { return [name(title, isGone: edit.place?.isDeleted ?? false)] }
+      return edit.items.map { name("\(title)/\($0.key.string)", isGone: $0.value == nil) }
+    }.sorted()
   }
 
   /// Whether the record was written beside this copy of the folder, as far as the disk can tell one from another.
@@ -161,22 +204,13 @@ extension Member {
 extension CommitWriter {
   /// Up to which of a process's records its edits are in the manifest.
   func redone(of writer: RedoWriterID) throws(VaultError) -> UInt64 {
-    // A mount that was there when the words made the machine another device goes on as the one before.
-    let others = heads.loaded.values.filter { $0.person == context.person }
-      .flatMap(\.head.redone)
-    return (try lastRedone() + others).filter { $0.writer == writer }.map(\.sequence).max() ?? 0
-  }
-
-  /// What the newest head that this machine has written says of redo files: the files stay where they are when the machine becomes
-  /// another device.
-  private func lastRedone() throws(VaultError) -> [Head.Redone] {
-    if let own = heads.loaded[context.device.id] ?? former?.head { return own.head.redone }
-    return try member.lastOfMachine(heads)?.head.redone ?? []
+    try member.redone(of: writer, in: heads, own: heads.loaded[context.device.id] ?? former?.head)
   }
 
   /// What the next head says of redo files: of those that are there.
   func redone() throws(VaultError) -> [Head.Redone] {
-    var marks = try lastRedone()
+    var marks = try member.lastRedone(
+      in: heads, own: heads.loaded[context.device.id] ?? former?.head)
     if let folds {
       marks.removeAll { $0.writer == folds.writer }
       marks.append(folds)

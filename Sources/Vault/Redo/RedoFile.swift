@@ -53,6 +53,20 @@ enum RedoFile {
     return entries
   }
 
+  /// Whether the next record is there and sealed with a key that is not: then nobody can tell what it says.
+  ///
+  /// - Parameter last: The one before; nil at the beginning of the file.
+  static func goesOnSealed(_ file: [UInt8], after last: Entry?, keys: (KeyID) -> EpochKeys?) -> Bool
+  {
+    let start = last?.end ?? 0
+    guard file.count - start >= headerSize, Array(file[start..<start + 4]) == magic,
+      let keyID = KeyID(file[(start + 16)..<(start + 24)]), keys(keyID) == nil
+    else { return false }
+    // What an earlier use of the file has left behind has lower numbers.
+    let sequence = number(file[(start + 8)..<(start + 16)])
+    return last.map { sequence == $0.sequence + 1 } ?? true
+  }
+
   private static func decode(
     _ file: [UInt8], at start: Int, path: String, keys: (KeyID) -> EpochKeys?
   ) -> Entry? {

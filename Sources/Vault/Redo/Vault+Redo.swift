@@ -20,11 +20,23 @@ extension Vault {
 
   private func noteWhatCrashesLeft() {
     // A state folder in which nothing can be locked must not keep anyone from reading.
-    guard (try? context.state.hasRedoLeft()) == true else { return }
+    let files = (try? context.state.redoFilesLeft()) ?? []
+    let others = files.filter { path in
+      // What cannot be read now is left to whoever brings it in.
+      guard let id = MemberID(hex: path.name), let member = self.member(id), !member.mayWrite,
+        let writer = path.parent.flatMap({ RedoWriterID(hex: $0.name) }),
+        let file = try? context.state.store.read(path, limit: RedoFile.byteCount),
+        let redone = try? member.redo(file, of: writer)
+      else { return true }
+      // Who may not write changes nothing by that, and it stays as it is.
+      noteKept(path, member, redone)
+      return false
+    }
+    if others.isEmpty { return }
     noteUnfinished(
       RedoFolder.parent, member: nil,
       "it is opened for reading only. The next mount, or command that changes something, "
-        + "brings it in")
+        + "brings it in, or says what keeps it from that")
   }
 
   private func redoIfDead(_ writer: RedoWriterID) throws(VaultError) {
@@ -56,7 +68,8 @@ extension Vault {
       let path = folder.appending(entry.name)
       guard let member = member(id) else {
         isDone = false
-        noteUnfinished(path, member: nil, "the member cannot be opened")
+        noteUnfinished(
+          path, member: nil, "\(nameOfClosed(id)) cannot be opened. It is kept here until it can")
         continue
       }
       do {
@@ -65,18 +78,13 @@ extension Vault {
           // The process that died could not.
           audit.note(edits, of: commit, in: id)
         }
-        if case .elsewhere = redone {
+        guard case .done = redone else {
           isDone = false
-          noteElsewhere(path, member)
+          noteKept(path, member, redone)
           continue
         }
         try storing(store.remove(path))
-        switch redone {
-        case .done, .elsewhere: log.succeeded(.redo, of: LogIdentity(id))
-        case .refused:
-          log.failed(.redo, VaultError.viewersOnlyRead(member: id), of: LogIdentity(id))
-          noteRefused(path, member)
-        }
+        log.succeeded(.redo, of: LogIdentity(id))
       } catch {
         isDone = false
         log.failed(.redo, error, of: LogIdentity(id))
@@ -94,19 +102,44 @@ extension Vault {
     return "\(error.message) \(next)"
   }
 
-  private func noteElsewhere(_ path: BlobPath, _ member: Member) {
-    note(
-      path, member,
-      "was saved in another copy of this vault's folder, and is brought in when that one is opened. "
-        + "If this is the only one that is left, copied back from a backup, what is in that file "
-        + "cannot be brought in: remove it")
+  /// What is told of a file that stays as it is.
+  private func noteKept(_ path: BlobPath, _ member: Member, _ redone: Member.Redone) {
+    switch redone {
+    case .done: break
+    case .elsewhere:
+      note(
+        path, member,
+        "was saved in another copy of this vault's folder, and is brought in when that one is opened. "
+          + "If this is the only one that is left, copied back from a backup, what is in that file "
+          + "cannot be brought in: remove it")
+    case .refused(let edits):
+      let error = context.removal ?? .viewersOnlyRead(member: member.id)
+      log.failed(.redo, error, of: LogIdentity(member.id))
+      note(path, member, refusedText(member.names(of: edits), path, member, error))
+    case .sealed:
+      log.failed(.redo, VaultError.noAccess(member: member.id), of: LogIdentity(member.id))
+      noteUnfinished(
+        path, member: member,
+        "it is encrypted with a key of \(member.name.string) that is not here. It is kept until that "
+          + "is. To give it up, remove \(context.state.describe(path))")
+    }
   }
 
-  private func noteRefused(_ path: BlobPath, _ member: Member) {
-    note(
-      path, member,
-      "is not in the vault, and is not brought in any more, as you may not write it by now. "
-        + "An owner can let you, and then it is to be saved anew: kinvault share")
+  private func refusedText(
+    _ names: [String], _ path: BlobPath, _ member: Member, _ error: VaultError
+  ) -> String {
+    let shown = names.prefix(10).map { "“\($0)”" }.joined(separator: ", ")
+    let others = names.count > 10 ? " and \(names.count - 10) more" : ""
+    let why: String
+    if case .thisDeviceRemoved = error {
+      why = "as this device was removed. It is kept here"
+    } else {
+      why =
+        "as you may only read \(member.name.string) now. It is kept here, and is brought in once an "
+        + "owner lets you write again (kinvault share)"
+    }
+    return "is not in the vault, \(why): \(shown)\(others). "
+      + "To give it up, remove \(context.state.describe(path))"
   }
 
   private func noteUnfinished(_ path: BlobPath, member: Member?, _ reason: String) {

@@ -66,7 +66,9 @@ extension KeptFailure {
       return "Look at who may write the vault's folder and this machine's state. "
         + "It is tried again by itself."
     case "viewersOnlyRead", "noAccess", "accessEnded":
-      return "Copy what is not saved out of the mount; an owner can let you write again."
+      return work == .redo
+        ? "It is kept on this machine until an owner lets you write again. To see what it is: kinvault check"
+        : "Copy what is not saved out of the mount; an owner can let you write again."
     case "damaged", "authenticationFailed", "inputOutput", "missing":
       return "To see what is wrong: kinvault check"
     case "away", "unreachable", "timedOut":
