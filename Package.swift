@@ -341,7 +341,7 @@ let package = Package(
       name: "VaultMountTests",
       dependencies: [
         "BlobStore", "VaultModel", "VaultFiles", "VaultMount", "Vault", "VaultCrypto", "CFuse",
-        "Threads",
+        "Threads", "VaultErrors", "VaultObjects", "MachineState",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 

@@ -20,10 +20,8 @@ extension ObjectStore {
   package func readIfHere(
     _ digest: ContentDigest, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
   ) throws(VaultError) -> Int? {
-    guard let lazy else { return try read(digest, at: offset, into: buffer) }
-    lazy.noteUse(digest)
     do { return try read(digest, at: offset, into: buffer, fetches: false) } catch {
-      guard case .missing = error else { throw error }
+      guard lazy != nil, case .missing = error else { throw error }
       return nil
     }
   }
@@ -54,6 +52,7 @@ extension ObjectStore {
     if fetches {
       reader = try fetchingIfAway(digest, .chunk) { () throws(VaultError) in try open(digest) }
     } else {
+      lazy?.noteUse(digest)
       reader = try open(digest)
     }
     keep(reader)

@@ -1,10 +1,12 @@
 import BlobStore
 import Glibc
+import MachineState
 import SystemPackage
 import Vault
 import VaultCrypto
 import VaultFiles
 import VaultModel
+import VaultObjects
 
 @testable import VaultMount
 
@@ -18,7 +20,7 @@ final class MountFixture {
   let emma: FilePath
   private let folder: FilePath
   private let created: CreatedVault
-  private let vault: Vault
+  private var vault: Vault
   private(set) var mount: Mount?
 
   /// Whether this process may mount: `/dev/fuse` can be opened. Where it may not, the tests say so loudly.
@@ -50,6 +52,28 @@ final class MountFixture {
     let tree = FileTree(vault: vault, options: FileTreeOptions(uid: getuid(), gid: getgid()))
     mount = try Mount.start(
       tree: tree, at: mountpoint, vault: folder, stateFolder: stateFolder, options: options)
+  }
+
+  /// Mounts anew as a lazy vault that has no chunk of the files which were written before.
+  func startLazily(from source: any ChunkSource) throws {
+    try end()
+    try vault.close()
+    try StateFolder(root: stateRoot, vault: vault.id).storeLazySettings(LazySettings())
+    let store = try DirectoryStore(opening: folder)
+    let members: BlobPath = "members"
+    for member in try store.list(members) {
+      let objects = members.appending(member.name).appending("objects")
+      for folder in try store.list(objects) {
+        for object in try store.list(objects.appending(folder.name)) {
+          let path = objects.appending(folder.name).appending(object.name)
+          let file = try store.read(path, limit: 2 << 20)
+          if file[5] == ObjectKind.chunk.rawValue { try store.remove(path) }
+        }
+      }
+    }
+    vault = try openElsewhere()
+    vault.lazyChunks?.setSource(source)
+    try start()
   }
 
   private func openElsewhere() throws -> Vault {

@@ -1,4 +1,5 @@
 import BlobStore
+import Dispatch
 import Glibc
 import Synchronization
 import SystemPackage
@@ -211,6 +212,36 @@ struct MountTests {
     #expect(POSIX.names(fixture.mountpoint) == ["Emma", "Liam"])
     invalidator.finish()
     try fixture.end()
+  }
+
+  /// There are more of them than threads that take requests.
+  @Test func readsThatWaitForARemoteHoldUpNothingElse() throws {
+    let fixture = try MountFixture()
+    let files = (1...30).map { fixture.emma.appending("scan \($0)") }
+    for (number, file) in files.enumerated() {
+      try POSIX.write(file, [UInt8](repeating: UInt8(number), count: 100_000))
+    }
+    let remote = SilentRemote()
+    defer { remote.giveUp() }
+    try fixture.startLazily(from: remote)
+    let readers = files.map { file in MountThread { _ = try? POSIX.read(file) } }
+    for _ in 0..<60_000 where remote.askedCount < 12 { usleep(1000) }
+    let path = fixture.emma.appending("beside")
+    let isSaved = DispatchSemaphore(value: 0)
+    let saver = MountThread {
+      let descriptor = open(path.string, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
+      if write(descriptor, "abc", 3) == 3, fsync(descriptor) == 0 { isSaved.signal() }
+      close(descriptor)
+    }
+    #expect(isSaved.wait(timeout: .now() + 60) == .success)
+    remote.giveUp()
+    for thread in readers + [saver] { thread.join() }
+    #expect(try POSIX.read(path) == Array("abc".utf8))
+    let refusal = #expect(throws: MountError.self) { try POSIX.read(files[0]) }
+    guard case .system(_, _, ENETUNREACH)? = refusal else {
+      Issue.record("\(String(describing: refusal))")
+      return
+    }
   }
 
   @Test func namesNeedNotBeText() throws {

@@ -39,19 +39,54 @@ final class Draft: Sendable {
   /// Reads up to the end of the file; returns how many bytes. The lock must not be held.
   func read(at offset: UInt64, into target: UnsafeMutableRawBufferPointer) throws(FileError) -> Int
   {
+    if let count = try readIfHere(at: offset, into: target) { return count }
+    return try readFromAfar(at: offset, into: target)
+  }
+
+  /// The same of what is on this machine: nil where a part is kept elsewhere, and then nobody has waited for it.
+  func readIfHere(
+    at offset: UInt64, into target: UnsafeMutableRawBufferPointer
+  ) throws(FileError) -> Int? {
+    try read(at: offset, into: target, isFirst: true) { (object, offset, part) throws(FileError) in
+      try store.readIfHere(object, at: offset, into: part)
+    }
+  }
+
+  /// The same where `readIfHere` has just said nil: waits for remotes.
+  func readFromAfar(
+    at offset: UInt64, into target: UnsafeMutableRawBufferPointer
+  ) throws(FileError) -> Int {
+    let count = try read(at: offset, into: target, isFirst: false) {
+      (object, offset, part) throws(FileError) in
+      try store.read(object, at: offset, into: part)
+      return true
+    }
+    guard let count else { preconditionFailure("what is read is never passed over") }
+    return count
+  }
+
+  /// - Parameters:
+  ///   - isFirst: Whether it says something of how the file is read.
+  ///   - readPart: Fills memory from an object; false where that is not read.
+  /// - Returns: Nil where a part was not read.
+  private func read(
+    at offset: UInt64, into target: UnsafeMutableRawBufferPointer, isFirst: Bool,
+    _ readPart: (ContentDigest, Int, UnsafeMutableRawBufferPointer) throws(FileError) -> Bool
+  ) throws(FileError) -> Int? {
     // Only used before this returns.
     nonisolated(unsafe) let target = target
     while true {
       let plan = try content.withLock { (content) throws(FileError) in
-        try content.planRead(at: offset, into: target)
+        try content.planRead(at: offset, into: target, isFirst: isFirst)
       }
       do {
         if !plan.ahead.isEmpty { store.willRead(plan.ahead) }
         for part in plan.parts {
-          let lower = part.target
-          try store.read(
-            part.object.digest, at: part.range.lowerBound,
-            into: UnsafeMutableRawBufferPointer(rebasing: target[lower..<lower + part.range.count]))
+          let memory = target[part.target..<part.target + part.range.count]
+          let isRead = try readPart(
+            part.object.digest, part.range.lowerBound,
+            UnsafeMutableRawBufferPointer(rebasing: memory))
+          if !isRead { return nil }
         }
         return plan.byteCount
       } catch {

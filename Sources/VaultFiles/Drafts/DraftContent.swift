@@ -45,8 +45,10 @@ struct DraftContent: ~Copyable {
   }
 
   /// Copies what is in memory, and says what has to be read from which objects.
+  ///
+  /// - Parameter isFirst: False where this was planned before, for the same read.
   mutating func planRead(
-    at offset: UInt64, into target: UnsafeMutableRawBufferPointer
+    at offset: UInt64, into target: UnsafeMutableRawBufferPointer, isFirst: Bool
   ) throws(FileError) -> ReadPlan {
     try load()
     var plan = ReadPlan(changeCount: changeCount)
@@ -54,6 +56,7 @@ struct DraftContent: ~Copyable {
     plan.byteCount = Int(min(UInt64(target.count), state.size - offset))
     plan.parts = state.read(
       at: offset, into: UnsafeMutableRawBufferPointer(rebasing: target[..<plan.byteCount]))
+    guard isFirst else { return plan }
     let range = offset..<offset + UInt64(plan.byteCount)
     for chunk in sequence.read(range, resources.layout, chunkCount: state.chunks.count) {
       if case .sealed(let object, _) = state.chunks[chunk] { plan.ahead.append(object.digest) }

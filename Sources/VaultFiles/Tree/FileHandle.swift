@@ -31,13 +31,28 @@ package final class FileHandle: Sendable {
 
   /// Fills the buffer from `offset` on; returns how many bytes, fewer than asked for only at the end of the file.
   ///
-  /// - Throws: `inputOutput` if the range touches a damaged object, `badHandle`.
+  /// - Throws: `inputOutput` if the range touches a damaged object, `away` for what cannot be had now, `badHandle`.
   package func read(
     at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer
   ) throws(FileError) -> Int {
+    if let count = try readIfHere(at: offset, into: buffer) { return count }
+    return try readFromAfar(at: offset, into: buffer)
+  }
+
+  /// The same of what is on this machine; nil where a lazy vault keeps a part elsewhere. Waits for no remote.
+  package func readIfHere(
+    at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(FileError) -> Int? {
     guard flags.contains(.read) else { throw .badHandle }
     if offset == 0 { tree.readAhead(after: file, of: member.objects) }
-    return try draft.read(at: offset, into: buffer)
+    return try draft.readIfHere(at: offset, into: buffer)
+  }
+
+  /// The same where `readIfHere` has just said nil. May take as long as a remote does, which may never answer.
+  package func readFromAfar(
+    at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(FileError) -> Int {
+    try draft.readFromAfar(at: offset, into: buffer)
   }
 
   /// Writes all of it or throws. What a mapping has is taken also where it cannot be saved, and the mount keeps it.

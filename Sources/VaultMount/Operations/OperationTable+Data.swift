@@ -6,14 +6,22 @@ import VaultFiles
 extension OperationTable {
   static func addData(to table: inout fuse_lowlevel_ops) {
     table.read = { request, _, byteCount, offset, info in
-      answer(request) { (request, _) throws(FileError) in
+      answer(request) { (request, service) throws(FileError) in
         let handle = try fileHandle(info)
         handle.noteCached()
+        let start = UInt64(clamping: offset)
         // Decrypted straight into the thread's memory; one copy into the kernel, which splice would not save.
-        try ReplyScratch.with(byteCount: byteCount) { (memory) throws(FileError) in
-          let count = try handle.read(at: UInt64(clamping: offset), into: memory)
+        let isHere = try ReplyScratch.with(byteCount: byteCount) {
+          (memory) throws(FileError) -> Bool in
+          guard let count = try handle.readIfHere(at: start, into: memory) else { return false }
           fuse_reply_buf(request, memory.baseAddress?.assumingMemoryBound(to: CChar.self), count)
+          return true
         }
+        if isHere { return }
+        ReadFromAfar(
+          request: request, handle: handle, offset: start, byteCount: byteCount,
+          session: service.pageCache.session
+        ).begin()
       }
     }
     table.write = { request, inode, content, byteCount, offset, info in

@@ -21,11 +21,14 @@ final class PageCache: Sendable {
   /// To be called once, before the first request.
   func attach(_ session: FuseSession) { mounted.withLock { $0.session = session } }
 
+  /// Nil once it is gone.
+  var session: FuseSession? { mounted.withLock { $0.session } }
+
   /// Drops a range of a file, then calls `done`, on another thread.
   func drop(_ inode: Inode, _ range: Range<off_t>, then done: @escaping @Sendable () -> Void) {
     queue.async { [self] in
       // Gone with the mount, and with it what was cached.
-      if let session = mounted.withLock({ $0.session }) {
+      if let session {
         // The kernel answers with an error when it knows nothing of the inode, which is as good.
         fuse_lowlevel_notify_inval_inode(
           session.session, inode, range.lowerBound, off_t(range.count))
