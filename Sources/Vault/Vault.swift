@@ -15,6 +15,8 @@ package final class Vault: Sendable {
   let context: VaultContext
   var identities: IdentityKeys { context.keys.identities }
   let openMembers: Guarded<[MemberID: Member]>
+  /// Members that were closed when something was synced of them that no commit had.
+  let closedWithWork = Guarded<[Member]>([])
   /// The open members that somebody shares with this person, and that this person has not accepted yet.
   private let offered = Guarded<Set<MemberID>>([])
   private let found: Guarded<[Problem]>
@@ -179,7 +181,8 @@ package final class Vault: Sendable {
   /// The caller has committed before: what is staged and named by no commit is lost.
   package func close() throws(VaultError) {
     defer { context.staging?.remove() }
-    context.redoFolder.close(isNeeded: members.contains { $0.hasLogged })
+    let all = openedMembers + closedWithWork.withLock { $0 }
+    context.redoFolder.close(isNeeded: all.contains { $0.hasLogged })
     removeDerivedOfOthers()
     try audit.flush()
   }

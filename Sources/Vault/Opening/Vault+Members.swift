@@ -19,7 +19,7 @@ extension Vault {
     let ended = openedMembers.filter { $0.role == nil }
     for member in ended {
       // An owner has taken this person's access away, it has ended, or they have given it up.
-      openMembers.withLock { _ = $0.removeValue(forKey: member.id) }
+      close(member)
     }
     if !ended.isEmpty { removeDerivedOfOthers() }
     // Who made or shared a new one may be new as well.
@@ -57,11 +57,17 @@ extension Vault {
       case .noAccess: break
       default: throw error
       }
-      openMembers.withLock { _ = $0.removeValue(forKey: member.id) }
+      close(member)
       context.noteAccessChange()
       return false
     }
     return true
+  }
+
+  /// From now on it is none of those that are open. What was synced of it and no commit has stays where the next process finds it.
+  private func close(_ member: Member) {
+    openMembers.withLock { _ = $0.removeValue(forKey: member.id) }
+    if member.hasLogged { closedWithWork.withLock { $0.append(member) } }
   }
 
   private func hasUnopenedMembers() throws(VaultError) -> Bool {

@@ -1,0 +1,92 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultModel
+
+@testable import Vault
+
+/// What was made durable without a commit, where its person's access is another one when it is to be brought in.
+@Suite struct RedoAccessTests {
+  @Test func whatMayNotBeBroughtInAnyMoreIsTold() throws {
+    let adults = try Adults()
+    let (anna, ben) = (adults.anna, adults.ben)
+    try adults.share(with: ben, .editor)
+    let note = try ben.write("Visit", "before")
+    try adults.meet()
+    var edit = RecordEdit(record: note)
+    edit.items[.record] = .note("saved, and not committed")
+    let mine = try #require(ben.emma)
+    #expect(try mine.log([edit]))
+    let hers = try #require(anna.emma)
+    try anna.vault.beginEpoch(of: hers, without: [ben.id])
+    try anna.vault.share(hers, with: ben.id, role: .viewer)
+    try Replicas.carry(from: anna.store, to: ben.store)
+    for _ in 0..<2 {
+      try ben.reopen()
+      #expect(ben.vault.problems.map(\.kind) == [.unfinished])
+      let reason = try #require(ben.vault.problems.first?.reason)
+      #expect(reason.contains("kinvault share") && reason.contains("“Visit/record.md”"))
+      #expect(try ben.emma?.bytes(of: "record.md", in: note) == Array("before".utf8))
+    }
+    // Who only looks is told the same.
+    let view = try ben.open(on: ben.store, readOnly: true)
+    #expect(view.problems.map(\.kind) == [.unfinished])
+    #expect(view.problems.first?.reason.contains("“Visit/record.md”") ?? false)
+    try anna.vault.share(hers, with: ben.id, role: .editor)
+    try Replicas.carry(from: anna.store, to: ben.store)
+    try ben.reopen()
+    #expect(!ben.vault.problems.contains { $0.kind == .unfinished })
+    #expect(ben.stateStore.blobs.keys.allSatisfy { !$0.string.hasPrefix("redo/") })
+    let now = try ben.emma?.bytes(of: "record.md", in: note)
+    #expect(now == Array("saved, and not committed".utf8))
+  }
+
+  /// The head that has it counts no more, and says so all the same.
+  @Test(arguments: [false, true])
+  func whatACommitHadBeforeAccessWasTakenIsNotDoneAgain(isGivenBack: Bool) throws {
+    let adults = try Adults()
+    let (anna, ben) = (adults.anna, adults.ben)
+    try adults.share(with: ben, .editor)
+    let note = try ben.write("Visit", "before")
+    var edit = RecordEdit(record: note)
+    edit.items[.record] = .note("mine")
+    let mine = try #require(ben.emma)
+    #expect(try mine.log([edit]))
+    _ = try mine.commit([edit], foldsRedo: true)
+    try adults.meet()
+    try anna.edit(note, "hers")
+    let hers = try #require(anna.emma)
+    try anna.vault.beginEpoch(of: hers, without: [ben.id])
+    try anna.vault.share(hers, with: ben.id, role: isGivenBack ? .editor : .viewer)
+    try Replicas.carry(from: anna.store, to: ben.store)
+    try ben.reopen()
+    #expect(!ben.vault.problems.contains { $0.kind == .unfinished })
+    #expect(ben.stateStore.blobs.keys.allSatisfy { !$0.string.hasPrefix("redo/") })
+    #expect(try ben.emma?.bytes(of: "record.md", in: note) == Array("hers".utf8))
+  }
+
+  /// Its person has no access any more when the process ends in order.
+  @Test func whatIsOfAMemberThatWasClosedMeanwhileStays() throws {
+    let adults = try Adults()
+    let (anna, ben) = (adults.anna, adults.ben)
+    try adults.share(with: ben, .editor)
+    let note = try ben.write("Visit", "before")
+    try adults.meet()
+    var edit = RecordEdit(record: note)
+    edit.items[.record] = .note("saved, and not committed")
+    #expect(try #require(ben.emma).log([edit]))
+    let hers = try #require(anna.emma)
+    try anna.vault.beginEpoch(of: hers, without: [ben.id])
+    for _ in 0..<2 { try adults.carry(from: anna, to: ben) }
+    #expect(ben.emma == nil)
+    try ben.vault.close()
+    try ben.reopen()
+    #expect(ben.vault.problems.contains { $0.kind == .unfinished })
+    try anna.vault.share(hers, with: ben.id, role: .editor)
+    try Replicas.carry(from: anna.store, to: ben.store)
+    try ben.reopen()
+    let now = try ben.emma?.bytes(of: "record.md", in: note)
+    #expect(now == Array("saved, and not committed".utf8))
+    #expect(ben.stateStore.blobs.keys.allSatisfy { !$0.string.hasPrefix("redo/") })
+  }
+}
