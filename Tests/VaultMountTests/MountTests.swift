@@ -305,6 +305,29 @@ struct MountTests {
     fixture.forgetMount()
   }
 
+  @Test func staysThoughNobodyUsesItWhileSomethingIsNotSaved() throws {
+    var options = MountOptions()
+    options.idleTimeout = .seconds(2)
+    let fixture = try MountFixture(options: options)
+    let mount = try #require(fixture.mount)
+    let members = fixture.temporary.path.appending("vault").appending("members")
+    let name = try #require(FolderNames.readable(in: members).first)
+    let folder = members.appending(String(decoding: name, as: UTF8.self))
+    let away = FilePath("\(folder) away")
+    try POSIX.call(rename(folder.string, away.string))
+    try POSIX.write(folder, [])
+    let note = fixture.emma.appending("note")
+    try POSIX.write(note, Array("abc".utf8))
+    usleep(6_000_000)
+    #expect(try MountTable.isVaultMount(fixture.mountpoint))
+    try POSIX.call(unlink(folder.string))
+    try POSIX.call(rename(away.string, folder.string))
+    #expect(try mount.waitUntilEnded() == .idle)
+    fixture.forgetMount()
+    try fixture.start()
+    #expect(try POSIX.read(note) == Array("abc".utf8))
+  }
+
   @Test func endsWithFilesOpenAndKeepsWhatWasWritten() throws {
     let fixture = try MountFixture()
     let path = fixture.emma.appending("held")

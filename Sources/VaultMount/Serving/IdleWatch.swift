@@ -1,7 +1,8 @@
 import Glibc
 import Threads
 
-/// Ends a mount that nobody uses.
+/// Ends a mount that nobody uses. What cannot be saved shows nowhere else, so a mount that has such stays, as where somebody
+/// unmounts it.
 enum IdleWatch {
   /// Looks every second or oftener, on a thread of its own, until the mount has ended.
   static func start(for mount: Mount, timeout: Duration) {
@@ -20,9 +21,21 @@ enum IdleWatch {
       let count = activity.requestCount
       if count != lastCount || activity.hasOpenHandles {
         (lastCount, lastUse) = (count, clock.now)
-      } else if clock.now - lastUse >= timeout, mount.requestEndIfUnused(.idle) {
-        return
+      } else if clock.now - lastUse >= timeout {
+        if !isSaved(mount) {
+          lastUse = clock.now
+        } else if mount.requestEndIfUnused(.idle) {
+          return
+        }
       }
     }
+  }
+
+  private static func isSaved(_ mount: Mount) -> Bool {
+    do { try mount.service.tree.commitNow() } catch {
+      // The commit has logged it, and `status` says what it is.
+      return false
+    }
+    return true
   }
 }
