@@ -199,21 +199,7 @@ import VaultTrust
 
   /// It lets in more devices than a change of keys can leave in, so that none that leaves it out could be written. They go with it.
   @Test func howeverManyDevicesItLetsInItIsRemoved() throws {
-    let context = stolen.vault.context
-    let (vault, person) = (context.binding.vault, context.person)
-    let (approver, signer) = (try context.ownCertificate().id, context.device)
-    let generation = try #require(context.ownPerson().generation)
-    for _ in 0..<1_024 {
-      let key = SigningKey(seed: SecretBytes(randomCount: 32))
-      var certificate = Certificate(
-        person: person, generation: generation,
-        signingKey: try #require(VerifyingKey(key.publicKey)), approver: approver, time: 1)
-      certificate.consent = key.sign(vault.signedMessage(.device, certificate.consentBody))
-      let body = certificate.encoded()
-      let path = VaultPath.certificate(person, vault.statementID(.certificate, body: body))
-      let file = context.signedFiles.statement(.certificate, body) { signer.signingKey.sign($0) }
-      try desk.store.put(BlobPath(path.string), file)
-    }
+    try stolen.letInDevices(count: 1_024, into: desk.store)
     try desk.reopen()
     try #require(desk.vault.context.ownPerson().devices.count > 1_024)
     #expect(try desk.vault.closingPreview(removing: [stolen.vault.device]).goingAlongCount == 1_024)

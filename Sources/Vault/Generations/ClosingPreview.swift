@@ -46,7 +46,7 @@ package struct ClosingPreview: Sendable {
 extension Vault {
   /// What a closing that leaves these devices out would leave in.
   ///
-  /// - Throws: What reading the vault's people throws.
+  /// - Throws: `limit` where no closing has room for all that would stay; what reading the vault's people throws.
   package func closingPreview(
     removing departing: Set<DeviceID>
   ) throws(VaultError) -> ClosingPreview {
@@ -54,6 +54,7 @@ extension Vault {
     let own = try context.ownPerson()
     let goingAlong = own.devicesWithoutRoom(besides: departing, at: device)
     let going = departing.union(goingAlong)
+    try own.requireRoom(without: going)
     let known = context.people.trust.statements.certificates
     // Those that wait for the words stay as well.
     let all = own.devices.merging(own.waiting) { counting, _ in counting }

@@ -20,10 +20,29 @@ struct ClosingWriter {
   struct Content {
     /// Devices that are left out.
     var removing: Set<DeviceID> = []
+    /// Those of them for which no closing has room that lets them stay.
+    var withoutRoom: Set<DeviceID> = []
     /// Statements of those devices that go on counting.
     var counted: Set<StatementID> = []
     /// The lists of what those devices had signed in records.
     var authored: [ContentDigest] = []
+
+    /// As many closings, one after the other, as it takes to list everything: whoever has a device's key signs without end, and
+    /// what one closing lists counts for good. The last one leaves the devices out, so that nothing falls where they are cut short.
+    func parts(countedLimit: Int = ClosingWriter.countedLimit) -> [Content] {
+      let counted = counted.sorted()
+      let listLimit = Limits.headLists
+      let count = max(
+        1, (counted.count + countedLimit - 1) / countedLimit,
+        (authored.count + listLimit - 1) / listLimit)
+      return (1...count).map { number in
+        let before = number - 1
+        return Content(
+          removing: number == count ? removing : withoutRoom,
+          counted: Set(counted.dropFirst(before * countedLimit).prefix(countedLimit)),
+          authored: Array(authored.dropFirst(before * listLimit).prefix(listLimit)))
+      }
+    }
   }
 
   /// Writes the wraps for the devices that stay, then the closing, from where on it counts. Durable when it returns.
@@ -81,16 +100,16 @@ struct ClosingWriter {
   }
 
   static let listLimit = 1_024
-  private static let countedLimit = 16_384
+  static let countedLimit = 16_384
 
+  /// Nobody could read one that lists more. `Content.parts` and `Person.requireRoom` see to it that none does.
   private func requireLimits(of closing: Closing) throws(VaultError) {
-    guard closing.stay.count <= Self.listLimit, closing.counted.count <= Self.countedLimit,
-      closing.authored.count <= Limits.headLists
-    else {
-      throw .limit(
-        what: "what a change of keys lists",
-        found: max(closing.stay.count, closing.counted.count, closing.authored.count),
-        limit: Self.countedLimit)
+    let lists = [
+      (closing.stay.count, Self.listLimit), (closing.counted.count, Self.countedLimit),
+      (closing.authored.count, Limits.headLists),
+    ]
+    for (found, limit) in lists where found > limit {
+      throw .limit(what: "what a change of keys lists", found: found, limit: limit)
     }
   }
 
@@ -107,7 +126,7 @@ struct ClosingWriter {
       certified.certificate.approver.map(departing.contains) ?? false
     }
     let others = person.certificates.filter { !removed.contains($0.key) }.values.joined()
-      .filter { !first.contains($0.id) && mayStay($0) }
+      .filter { !first.contains($0.id) && person.mayStay($0) }
       .sorted { $0.id < $1.id }
     let ranked = others.filter { !isGivenByDeparting($0) } + others.filter(isGivenByDeparting)
     return devices + ranked.prefix(max(0, Self.listLimit - devices.count))
@@ -115,17 +134,8 @@ struct ClosingWriter {
 
   /// The devices that stay, each with one certificate.
   private func stayingDevices(without removed: Set<DeviceID>) -> [CertifiedDevice] {
-    (Array(person.devices.values) + person.waiting.values.filter(mayStay))
+    (Array(person.devices.values) + person.waiting.values.filter(person.mayStay))
       .filter { !removed.contains($0.certificate.device) }
-  }
-
-  /// Whether the certificate counts, or waits for this closing.
-  private func mayStay(_ certified: CertifiedDevice) -> Bool {
-    switch person.history.verdict(on: certified.id) {
-    case .counts: true
-    case .waiting: person.history.counting.contains(certified.certificate.generation)
-    case .former, .unknown: false
-    }
   }
 
   private func cost() throws(VaultError) -> Argon2Cost {

@@ -69,30 +69,47 @@ extension Vault {
     }
     let withoutRoom = own.devicesWithoutRoom(besides: leaving.devices, at: device)
     let going = Leaving(leaving.devices.union(withoutRoom), since: leaving.since)
+    try own.requireRoom(without: going.devices)
     let tips = try context.ownPerson().history.tips
     do { try keepWhatWasLearned() } catch {
       // A copied machine that has to become a device of its own writes no head before the words have joined its keys,
       // which is what this is.
       guard leaving.devices.isEmpty, case .keysDivided = error else { throw error }
     }
+    let content = ClosingWriter.Content(
+      removing: going.devices, withoutRoom: withoutRoom, counted: try countedStatements(of: going),
+      authored: try listAuthored(of: going))
+    guard try context.ownPerson().history.tips == tips else { throw Self.closedMeanwhile }
+    for (number, part) in content.parts().enumerated() {
+      if number == 0 {
+        try writeClosing(part, over: own, signedWith: words, endorsedBy: old)
+      } else {
+        try writeClosing(part, over: context.ownPerson(), signedWith: words, endorsedBy: words)
+      }
+    }
+    try renewRegister()
+  }
+
+  private static let closedMeanwhile = VaultError.alreadyExists(
+    what: "a newer generation of your keys")
+
+  private func writeClosing(
+    _ content: ClosingWriter.Content, over own: Person, signedWith words: borrowing RecoveryWords,
+    endorsedBy old: borrowing RecoveryWords
+  ) throws(VaultError) {
+    let tips = try context.ownPerson().history.tips
     let writer = ClosingWriter(
       copy: context.copy, person: own, device: context.device,
       memory: try context.state.loadPeopleMemory())
-    let content = ClosingWriter.Content(
-      removing: going.devices, counted: try countedStatements(of: going),
-      authored: try listAuthored(of: going))
     _ = try writer.run(content, signedWith: words, endorsedBy: old) {
       (path, bytes) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
         try context.reloadPeople()
-        guard try context.ownPerson().history.tips == tips else {
-          throw .alreadyExists(what: "a newer generation of your keys")
-        }
+        guard try context.ownPerson().history.tips == tips else { throw Self.closedMeanwhile }
         try context.signedFiles.store(bytes, at: path, in: context.store)
       }
     }
     try context.reloadPeople()
-    try renewRegister()
   }
 
   /// Writes this device's register anew, for those only who have the keys of the newest generation.

@@ -22,13 +22,20 @@ struct DeviceRevokeCommand: ParsableCommand {
       with \u{2018}kinvault history\u{2019}, which says that they are not certain, and take back what is wrong with \
       \u{2018}kinvault restore\u{2019}. Whoever has the device could have dated back what they signed.
 
+      A device in wrong hands can let others in. Where these are more than there is room for, they go with it; and if a \
+      second device was stolen, name both.
+
       Examples:
         kinvault device revoke "Old phone"
         kinvault device revoke 3fa8c21b --words-file W --yes
+        kinvault device revoke "Old phone" tablet
         kinvault device revoke "Old phone" --since 2026-11-20
       """)
 
-  @Argument(help: "The device: its name, or the first digits of its id.") var device: String
+  @Argument(
+    help: ArgumentHelp(
+      "The devices: the name of each, or the first digits of its id.", valueName: "device"))
+  var devices: [String]
 
   @Option(
     help: ArgumentHelp(
@@ -53,27 +60,31 @@ struct DeviceRevokeCommand: ParsableCommand {
           "What that device alone has sent to a remote that could not be synced now is left out."
       )
       let lost = try find(in: vault)
-      let name = Terminal.visible(vault.name(of: lost.id))
-      let leaving = Leaving([lost.id], since: since)
+      let names = lost.map { Terminal.visible(vault.name(of: $0.id)) }
+      let name = names.joined(separator: " and ")
+      let leaving = Leaving(Set(lost.map(\.id)), since: since)
       try vault.closingPreview(removing: leaving.devices)
         .print(in: vault, departing: name, disownedSince: since)
       if let since {
         tell(try vault.disownedWork(of: leaving), of: name, since: since)
       }
       tellWhatIsNotListed(try vault.membersThatWaitForOwners(), of: name)
-      try Confirmation.require(
-        "Remove \(name), \(lost.lastWrite.map { "written last \(DateText.local(milliseconds: $0))" } ?? "which has written nothing yet")?",
-        isGiven: yes)
+      let asked = zip(lost, names).map { device, name in
+        "\(name), \(device.lastWrite.map { "written last \(DateText.local(milliseconds: $0))" } ?? "which has written nothing yet")"
+      }
+      try Confirmation.require("Remove \(asked.joined(separator: "; "))?", isGiven: yes)
       let words = try wordsOptions.words()
       Terminal.note("Making new keys; this takes a moment.")
       try SignInNotes.tryingWords(of: vault.id) { () throws(VaultError) in
         try vault.beginGeneration(leaving, words: words)
       }
-      vault.audit.note(.share, detail: "device revoke \(vault.name(of: lost.id))")
-      Terminal.writeLine("\(name) has been removed.")
+      for device in lost {
+        vault.audit.note(.share, detail: "device revoke \(vault.name(of: device.id))")
+      }
+      for name in names { Terminal.writeLine("\(name) has been removed.") }
       Terminal.note(
-        "kinvault: What \(name) has copied until now cannot be recalled: this is about what is written from now on."
-      )
+        "kinvault: What \(name) \(names.count == 1 ? "has" : "have") copied until now cannot be recalled: this is about what is "
+          + "written from now on.")
       try KeyRenewal(vault: vault).run(remotes)
     }
   }
@@ -130,16 +141,25 @@ struct DeviceRevokeCommand: ParsableCommand {
 
   private static let shownRecords = 20
 
-  private func find(in vault: Vault) throws -> KnownDevice {
-    let devices = try vault.devices().filter { $0.person == vault.person }
-    let wanted = device.lowercased()
+  private func find(in vault: Vault) throws -> [KnownDevice] {
+    let known = try vault.devices().filter { $0.person == vault.person }
+    var found: [KnownDevice] = []
+    for text in devices {
+      let device = try find(text, among: known)
+      if !found.contains(where: { $0.id == device.id }) { found.append(device) }
+    }
+    return found
+  }
+
+  private func find(_ text: String, among devices: [KnownDevice]) throws -> KnownDevice {
+    let wanted = text.lowercased()
     let byName = devices.filter { $0.profile?.deviceName.lowercased() == wanted }
     let found =
       byName.isEmpty && wanted.count >= 6
       ? devices.filter { $0.id.hex.hasPrefix(wanted) } : byName
     guard let first = found.first else {
       throw CommandError.notFound(
-        "You have no device \u{201C}\(Terminal.visible(device))\u{201D}. To see yours: kinvault device list"
+        "You have no device \u{201C}\(Terminal.visible(text))\u{201D}. To see yours: kinvault device list"
       )
     }
     guard found.count == 1 else {

@@ -1,0 +1,123 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultCrypto
+import VaultErrors
+import VaultModel
+import VaultTrust
+
+@testable import Vault
+@testable import VaultSync
+
+/// An owner's machine is stolen, and fills what there is room for: with its signatures, with devices that it lets in, with people
+/// whom it says that its person knows. It is removed all the same, and afterwards nothing of that takes the room of others.
+@Suite struct StolenDeviceRoomTests {
+  private let remote = MemoryStore()
+  private let family: Family
+  private var desk: Family.Device { family[0] }
+  private var laptop: Family.Device { family[1] }
+  private var stolen: Family.Device { family[2] }
+  private var other: Family.Device { family[3] }
+
+  init() throws {
+    family = try Family(count: 4)
+    try desk.write("First", "first")
+    try syncAll()
+  }
+
+  private func syncAll() throws {
+    for _ in 0..<2 { for device in [desk, laptop, stolen, other] { try device.sync(remote) } }
+  }
+
+  private func remove(_ devices: Set<DeviceID>) throws {
+    try desk.vault.beginGeneration(removing: devices, words: Family.words.words)
+    try desk.vault.beginEpoch(of: desk.emma, without: [])
+    for device in [desk, laptop, desk, laptop] { try device.sync(remote) }
+  }
+
+  // MARK: What it signs
+
+  /// What one closing has no room for stands in several. Before the last one nobody is left out but who has no room.
+  @Test func whatAClosingDoesNotListTheNextOneDoes() throws {
+    let devices = [DeviceID.random(), DeviceID.random()]
+    let counted = Set((0..<5).map { _ in StatementID.random() })
+    let lists = (0..<(Limits.headLists + 1)).map { _ in ContentDigest.random() }
+    let content = ClosingWriter.Content(
+      removing: Set(devices), withoutRoom: [devices[0]], counted: counted, authored: lists)
+    let parts = content.parts(countedLimit: 2)
+    #expect(parts.map(\.counted.count) == [2, 2, 1])
+    #expect(parts.map(\.authored.count) == [Limits.headLists, 1, 0])
+    #expect(parts.map(\.removing) == [[devices[0]], [devices[0]], Set(devices)])
+    #expect(Set(parts.flatMap(\.counted)) == counted)
+    #expect(parts.flatMap(\.authored) == lists)
+    #expect(ClosingWriter.Content().parts().count == 1)
+  }
+
+  /// It has made more members than a closing lists.
+  @Test func howeverMuchItSignsItIsRemoved() throws {
+    let context = stolen.vault.context
+    let (vault, person) = (context.binding.vault, context.person)
+    let (certificate, signer) = (try context.ownCertificate().id, context.device)
+    var roots: [StatementID] = []
+    for _ in 0..<(ClosingWriter.countedLimit + 1) {
+      let root = MemberRoot(person: person, certificate: certificate, random: .random(), time: 1)
+      let body = root.encoded()
+      let id = vault.statementID(.root, body: body)
+      let file = context.signedFiles.statement(.root, body) { signer.signingKey.sign($0) }
+      try desk.store.put(BlobPath(VaultPath.memberRoot(MemberID(root: id)).string), file)
+      roots.append(id)
+    }
+    try desk.vault.beginGeneration(removing: [stolen.vault.device], words: Family.words.words)
+    let trust = desk.vault.context.people.trust
+    #expect(trust.device(certificate) == .former)
+    #expect(roots.allSatisfy { trust.stands($0, by: certificate) })
+    let own = try desk.vault.context.ownPerson()
+    #expect(own.devices[laptop.vault.device] != nil && own.generation != nil)
+  }
+
+  // MARK: Whom it lets in
+
+  /// Two machines were stolen, and one has let in as many devices as there is room for. The other one alone cannot be removed,
+  /// which is said, and by whom; both can.
+  @Test func twoOfThemAreRemovedAtOnce() throws {
+    try other.letInDevices(count: 1_024, into: desk.store)
+    try desk.reopen()
+    let (one, two) = (stolen.vault.device, other.vault.device)
+    let refusal = #expect(throws: VaultError.self) {
+      _ = try desk.vault.closingPreview(removing: [one])
+    }
+    guard case .limit(let what, _, let limit)? = refusal else {
+      Issue.record("\(String(describing: refusal))")
+      return
+    }
+    #expect(what.contains("your device \(two.shortHex) has let in 1024 of them"))
+    #expect(limit == 1_024)
+    #expect(try desk.vault.closingPreview(removing: [one, two]).goingAlongCount == 1_024)
+    try remove([one, two])
+    for machine in [desk, laptop] {
+      let devices = try machine.vault.context.ownPerson().devices.keys
+      #expect(Set(devices) == [desk.vault.device, laptop.vault.device])
+    }
+  }
+}
+
+extension Family.Device {
+  /// This machine certifies as many made-up devices, as whoever has its key can.
+  func letInDevices(count: Int, into store: MemoryStore) throws {
+    let context = vault.context
+    let (vault, person) = (context.binding.vault, context.person)
+    let (approver, signer) = (try context.ownCertificate().id, context.device)
+    let generation = try #require(context.ownPerson().generation)
+    for _ in 0..<count {
+      let key = SigningKey(seed: SecretBytes(randomCount: 32))
+      var certificate = Certificate(
+        person: person, generation: generation,
+        signingKey: try #require(VerifyingKey(key.publicKey)), approver: approver, time: 1)
+      certificate.consent = key.sign(vault.signedMessage(.device, certificate.consentBody))
+      let body = certificate.encoded()
+      let path = VaultPath.certificate(person, vault.statementID(.certificate, body: body))
+      let file = context.signedFiles.statement(.certificate, body) { signer.signingKey.sign($0) }
+      try store.put(BlobPath(path.string), file)
+    }
+  }
+}
