@@ -28,8 +28,11 @@ package enum Limits {
   package static let retoldMarks = 256
   /// Of these lines, those of one person who does not own the member.
   package static let headRetoldOfPerson = 4
-  /// What a device takes from the personal profiles of others, and its own; a register has room for as much again.
+  /// How large a device's personal profile becomes by what removed devices knew; a register has room for as much again.
   package static let profileBytes = 1 << 19
+  /// Of that, what is taken over with one removal; and of what a removed device knew, what it knew of one person.
+  package static let passedOnBytes = 1 << 16
+  package static let acquaintanceBytes = 1_024
   /// Lists of revisions that a head, or a closing, names.
   package static let headLists = 1_024
 

@@ -26,13 +26,17 @@ import VaultTrust
   }
 
   private func syncAll() throws {
-    for _ in 0..<2 { for device in [desk, laptop, stolen, other] { try device.sync(remote) } }
+    for _ in 0..<2 { try sync([desk, laptop, stolen, other]) }
+  }
+
+  private func sync(_ devices: [Family.Device]) throws {
+    for device in devices { try device.sync(remote) { $0.looksEverywhere = true } }
   }
 
   private func remove(_ devices: Set<DeviceID>) throws {
     try desk.vault.beginGeneration(removing: devices, words: Family.words.words)
     try desk.vault.beginEpoch(of: desk.emma, without: [])
-    for device in [desk, laptop, desk, laptop] { try device.sync(remote) }
+    try sync([desk, laptop, desk, laptop])
   }
 
   // MARK: What it signs
@@ -98,6 +102,90 @@ import VaultTrust
       let devices = try machine.vault.context.ownPerson().devices.keys
       #expect(Set(devices) == [desk.vault.device, laptop.vault.device])
     }
+  }
+
+  // MARK: Whom it knows
+
+  private func acquaintance(
+    _ name: String, _ verification: Verification = .trustedOnFirstUse, time: UInt64 = 1
+  ) -> Acquaintance {
+    Acquaintance(person: .random(), name: name, verification: verification, time: time)
+  }
+
+  private func known(at device: Family.Device) throws -> Set<Acquaintance> {
+    Set(try device.vault.personalProfile().people)
+  }
+
+  /// It has as much room in its register as all of them took from one another, and the desk writes something meanwhile.
+  @Test func whatItSaysOfPeopleTakesNoRoomAfterwards() throws {
+    let crowd = acquaintance(String(repeating: "x", count: Limits.profileBytes - 300))
+    try stolen.vault.changePersonalProfile { $0.note(crowd) }
+    try syncAll()
+    try desk.vault.changePersonalProfile { $0.note(acquaintance("of the desk")) }
+    try remove([stolen.vault.device])
+    let friend = acquaintance(String(repeating: "y", count: 200), .wordsCompared)
+    try laptop.vault.changePersonalProfile { $0.note(friend) }
+    try sync([laptop, desk])
+    #expect(try known(at: desk).contains(friend))
+    for device in [desk, laptop] {
+      let people = try known(at: device)
+      #expect(people.count == 2 && !people.contains { $0.person == crowd.person })
+    }
+  }
+
+  /// It need not be in wrong hands: what was said on it alone is known on the others when it is gone.
+  @Test func whomItAloneKnewStaysKnown() throws {
+    let friend = acquaintance("Dora", .wordsCompared)
+    try stolen.vault.changePersonalProfile { $0.note(friend) }
+    try syncAll()
+    try remove([stolen.vault.device])
+    for device in [desk, laptop] { #expect(try known(at: device) == [friend]) }
+    try desk.reopen()
+    #expect(try known(at: desk) == [friend])
+  }
+
+  /// It says of somebody whom the desk knows what nobody could ever say anything later than. That ends with its removal.
+  @Test func whatItSaysForEverEndsWithIt() throws {
+    let friend = acquaintance("Dora", .wordsCompared)
+    try desk.vault.changePersonalProfile { $0.note(friend) }
+    var lie = friend
+    (lie.name, lie.time) = ("Zoe", Limits.time)
+    let stranger = acquaintance("Stranger", .wordsCompared, time: Limits.time)
+    try stolen.vault.changePersonalProfile { profile in
+      profile.note(lie)
+      profile.note(stranger)
+    }
+    try syncAll()
+    #expect(try known(at: desk).contains(lie))
+    try remove([stolen.vault.device])
+    for device in [desk, laptop] {
+      let people = try known(at: device)
+      #expect(people.contains(friend) && !people.contains(lie))
+      let taken = try #require(people.first { $0.person == stranger.person })
+      #expect(taken.time < Limits.time)
+    }
+  }
+
+  @Test func whatHasNoRoomIsTold() throws {
+    let crowd = (0..<400).map { number in
+      acquaintance("\(number) \(String(repeating: "x", count: 240))")
+    }
+    let friend = acquaintance("Dora", .wordsCompared)
+    try stolen.vault.changePersonalProfile { profile in
+      for one in crowd + [friend] { profile.note(one) }
+    }
+    try syncAll()
+    let preview = try desk.vault.closingPreview(removing: [stolen.vault.device])
+    #expect(preview.forgottenCount > 0 && preview.forgottenCount < crowd.count)
+    try remove([stolen.vault.device])
+    let people = try known(at: desk)
+    #expect(people.contains(friend))
+    #expect(people.count == crowd.count + 1 - preview.forgottenCount)
+    // It can go on saying what it likes.
+    try desk.vault.renameDevice(to: "desk")
+    try desk.vault.changePersonalProfile { $0.note(acquaintance("Emil")) }
+    try desk.reopen()
+    #expect(try known(at: desk).count == people.count + 1)
   }
 }
 

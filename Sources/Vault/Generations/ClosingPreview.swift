@@ -41,6 +41,8 @@ package struct ClosingPreview: Sendable {
   package let deeds: [Deed]
   /// How many devices go as well, since there is no room for all that departing ones have let in.
   package let goingAlongCount: Int
+  /// How many people are known to those that go alone, and are forgotten, as there is no room for what is known of all.
+  package let forgottenCount: Int
 }
 
 extension Vault {
@@ -71,7 +73,8 @@ extension Vault {
     let deeds = approvals(by: certificates, in: all) + changes(by: certificates)
     return ClosingPreview(
       staying: staying, deeds: deeds.sorted { $0.time > $1.time },
-      goingAlongCount: goingAlong.count)
+      goingAlongCount: goingAlong.count,
+      forgottenCount: try passedOn(by: going).forgottenCount)
   }
 
   private func approvals(

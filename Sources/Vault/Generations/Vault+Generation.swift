@@ -79,6 +79,7 @@ extension Vault {
     let content = ClosingWriter.Content(
       removing: going.devices, withoutRoom: withoutRoom, counted: try countedStatements(of: going),
       authored: try listAuthored(of: going))
+    try passOn(passedOn(by: going.devices))
     guard try context.ownPerson().history.tips == tips else { throw Self.closedMeanwhile }
     for (number, part) in content.parts().enumerated() {
       if number == 0 {

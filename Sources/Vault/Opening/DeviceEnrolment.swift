@@ -82,7 +82,7 @@ struct DeviceEnrolment {
 
   /// Writes the device's own register, with its sealed name.
   ///
-  /// - Parameter others: The person, of whose other devices what they know is taken over.
+  /// - Parameter others: The person, whose other devices say what they are called.
   func writeRegister(
     _ device: ThisDevice, _ new: NewDevice, keys: PersonKeys, beside others: Person? = nil,
     knowing acquaintances: [Acquaintance] = []
@@ -98,15 +98,13 @@ struct DeviceEnrolment {
     knowing acquaintances: [Acquaintance] = []
   ) throws(VaultError) {
     let time = copy.clock.milliseconds()
-    // What the person said on another device stays.
-    let known = try personalProfile(of: others, keys)
+    var own = PersonalProfile(
+      name: new.personName, time: HybridTime(milliseconds: time, counter: 0),
+      people: acquaintances)
+    // Whom they know stands in the registers of the others, as long as these are not removed.
+    if let known = try personName(of: others, keys) { (own.time, own.name) = known }
     let profile = DeviceProfile(
-      deviceName: new.deviceName, deviceKind: new.deviceKind,
-      profile: known
-        ?? PersonalProfile(
-          name: new.personName, time: HybridTime(milliseconds: time, counter: 0),
-          people: acquaintances),
-      created: time)
+      deviceName: new.deviceName, deviceKind: new.deviceKind, profile: own, created: time)
     let path = VaultPath.device(person, device.id)
     let counter: UInt64 = 1
     let sealed = files.seal(
@@ -124,26 +122,27 @@ struct DeviceEnrolment {
 }
 
 extension DeviceEnrolment {
-  /// What the person's devices that count know together; nil when there is none that can be read.
-  private func personalProfile(
+  /// What the person is called, and since when, as their devices that count say; nil when there is none that can be read.
+  private func personName(
     of person: Person?, _ keys: PersonKeys
-  ) throws(VaultError) -> PersonalProfile? {
-    var profiles: [PersonalProfile] = []
-    for (device, certified) in (person?.devices ?? [:]).sorted(by: { $0.key < $1.key }) {
+  ) throws(VaultError) -> (HybridTime, String)? {
+    var newest: (HybridTime, String)?
+    for (device, certified) in person?.devices ?? [:] {
       do {
-        let register = try files.loadRegister(
+        let said = try files.loadRegister(
           of: device, person: self.person,
-          signingPublicKey: certified.certificate.signingKey.bytes, keys: keys)
-        let profile = register.profile.profile
-        if profile.encoded().count <= Limits.profileBytes { profiles.append(profile) }
+          signingPublicKey: certified.certificate.signingKey.bytes, keys: keys
+        ).profile.profile
+        // Whoever has one of the devices can have it say as much as its register holds.
+        let name = String(decoding: said.name.utf8.prefix(Limits.nameBytes), as: UTF8.self)
+        if let known = newest, (said.time, name) <= known { continue }
+        newest = (said.time, name)
       } catch {
         // A broken register hides what that device says, no more.
         guard error.isDamage else { throw error }
       }
     }
-    guard var joined = profiles.first else { return nil }
-    joined.join(profiles)
-    return joined
+    return newest
   }
 }
 

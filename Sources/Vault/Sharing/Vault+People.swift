@@ -93,12 +93,16 @@ extension Vault {
     return joined
   }
 
-  /// Changes what this person's devices know together, by way of this device's register. Durable when it returns.
+  /// Changes what this person's devices know together, by way of this device's register, which says what is changed. Durable
+  /// when it returns.
   func changePersonalProfile(_ change: (inout PersonalProfile) -> Void) throws(VaultError) {
     let known = try personalProfile()
     try changeProfile { own in
-      own.profile.join(known)
-      change(&own.profile)
+      var before = own.profile
+      before.join(known)
+      var changed = before
+      change(&changed)
+      own.profile.take(changed, over: before)
     }
   }
 }

@@ -1,32 +1,23 @@
 extension PersonalProfile {
-  /// Takes in what the profile of another device of this person says. The order does not matter, and twice is once.
-  package mutating func join(_ other: PersonalProfile) {
-    if (time, name) < (other.time, other.name) { (time, name) = (other.time, other.name) }
-    people = Self.join(people, other.people, by: \.person) { ($0.time, $0.encoded()) }
-    invitations = Self.join(invitations, other.invitations, by: \.id) {
-      ($0.time, $0.encoded())
+  /// Takes in what the profiles of other devices of this person say. The order does not matter, and twice is once.
+  package mutating func join(_ others: [PersonalProfile]) {
+    let all = [self] + others
+    for other in others where (time, name) < (other.time, other.name) {
+      (time, name) = (other.time, other.name)
     }
-    members = Self.join(members, other.members, by: \.member) { ($0.time, $0.encoded()) }
+    people = Self.join(all.flatMap(\.people), by: \.person) { ($0.time, $0.encoded()) }
+    invitations = Self.join(all.flatMap(\.invitations), by: \.id) { ($0.time, $0.encoded()) }
+    members = Self.join(all.flatMap(\.members), by: \.member) { ($0.time, $0.encoded()) }
   }
 
-  /// The same with several, those first that say least, as far as there is room: whoever has one of the person's devices can have it
-  /// say as much as its register holds, and what the others say is to have room beside.
-  package mutating func join(_ others: [PersonalProfile]) {
-    let sized = others.map { (byteCount: $0.encoded().count, profile: $0) }
-    for other in sized.sorted(by: { $0.byteCount < $1.byteCount }) {
-      var both = self
-      both.join(other.profile)
-      if both == self { continue }
-      if both.encoded().count <= max(Limits.profileBytes, encoded().count) { self = both }
-    }
-  }
+  package mutating func join(_ other: PersonalProfile) { join([other]) }
 
   /// Of entries with one key the one of the later time, and of one time the one whose encoding is greater; sorted by key.
   private static func join<Entry, Key: Hashable & Comparable>(
-    _ left: [Entry], _ right: [Entry], by key: (Entry) -> Key, rank: (Entry) -> (UInt64, [UInt8])
+    _ entries: [Entry], by key: (Entry) -> Key, rank: (Entry) -> (UInt64, [UInt8])
   ) -> [Entry] {
     var joined: [Key: Entry] = [:]
-    for entry in left + right {
+    for entry in entries {
       if let known = joined[key(entry)] {
         let (old, new) = (rank(known), rank(entry))
         if old.0 > new.0 { continue }
@@ -35,6 +26,26 @@ extension PersonalProfile {
       joined[key(entry)] = entry
     }
     return joined.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  /// Takes over what somebody has changed of what this person's devices know together, and nothing else of it: each device says
+  /// what its person did there. What others say would stay here after they were removed.
+  package mutating func take(_ changed: PersonalProfile, over before: PersonalProfile) {
+    if (changed.time, changed.name) != (before.time, before.name) {
+      (time, name) = (changed.time, changed.name)
+    }
+    people = Self.take(changed.people, over: before.people, into: people, by: \.person)
+    invitations = Self.take(
+      changed.invitations, over: before.invitations, into: invitations, by: \.id)
+    members = Self.take(changed.members, over: before.members, into: members, by: \.member)
+  }
+
+  private static func take<Entry: Hashable, Key: Hashable & Comparable>(
+    _ changed: [Entry], over before: [Entry], into entries: [Entry], by key: (Entry) -> Key
+  ) -> [Entry] {
+    let news = Set(changed).subtracting(before)
+    let keys = Set(news.map(key))
+    return (entries.filter { !keys.contains(key($0)) } + news).sorted { key($0) < key($1) }
   }
 
   /// Notes what is known of a person, in the place of what was.

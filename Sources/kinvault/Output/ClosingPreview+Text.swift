@@ -28,6 +28,12 @@ extension ClosingPreview {
           + "for all. One of them that is yours you make a device again with the 24 words: kinvault recover"
       )
     }
+    if forgottenCount > 0 {
+      Terminal.note(
+        "\(forgottenCount) people of whom nothing but what is removed says that you know them are forgotten: there is no room for "
+          + "so many. Whom you miss afterwards you verify anew: kinvault people list, kinvault verify"
+      )
+    }
     guard let departing, !deeds.isEmpty else { return }
     Terminal.note(
       "What \(departing) did, the newest first\(beginning == nil ? "; all of it stays" : ""):")
