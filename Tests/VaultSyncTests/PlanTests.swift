@@ -46,6 +46,12 @@ import VaultModel
     #expect(coverage.holds(entry(version(5, 3))) == false)
     // A merge of what two devices wrote has no counter of its own.
     #expect(coverage.holds(entry(version(5, 2))) == nil)
+    // Nobody has written it: whoever made it up would have it brought nowhere, and named by everyone.
+    #expect(coverage.holds(entry(version())) == false)
+    let revision = RecordRevision(
+      record: .random(), place: RecordPlace(parent: .root, title: .record), placeTime: .zero,
+      attributesTime: .zero, version: version(), time: .zero, device: devices[0])
+    #expect(!coverage.holds(revision))
     #expect(
       coverage.missingCommits(of: [devices[0]: 7, devices[1]: 1, devices[2]: 3]) == 5)
   }

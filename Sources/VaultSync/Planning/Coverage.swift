@@ -14,16 +14,19 @@ package struct Coverage: Hashable, Sendable {
   /// Whether the revision that this entry names is surely there.
   ///
   /// A revision that several devices have written may be a merge, which carries no counter of its own and so may be
-  /// missing where all its writers are known: of it this says nil, and only its `previous` tell.
+  /// missing where all its writers are known: of it this says nil, and only its `previous` tell. One that says of no device that
+  /// it has written it is of no head that stands there.
   package func holds(_ entry: RecordEntry) -> Bool? {
     let version = entry.version
-    guard version.entries.allSatisfy({ self[$0.device] >= $0.counter }) else { return false }
+    guard !version.isEmpty, version.entries.allSatisfy({ self[$0.device] >= $0.counter }) else {
+      return false
+    }
     return version.entries.count > 1 ? nil : true
   }
 
   /// The same for the revision itself.
   package func holds(_ revision: RecordRevision) -> Bool {
-    revision.previous.count < 2
+    revision.previous.count < 2 && !revision.version.isEmpty
       && revision.version.entries.allSatisfy { self[$0.device] >= $0.counter }
   }
 
