@@ -120,6 +120,61 @@ import VaultTrust
     #expect(named == Array(devices.prefix(8)) + devices.suffix(2))
   }
 
+  /// Somebody's closings name as many lists as a head names, all of which come before those of others, and which the last head
+  /// has named.
+  @Test func nobodyCrowdsOutTheListsOfOthers() throws {
+    let lists = (0..<50).map { _ in ContentDigest.random() }.sorted()
+    let crowd = Array(lists.prefix(48))
+    // Who says of another one's list that it is theirs as well takes it from nobody.
+    let turns = HeadRoom.inTurn([[], crowd + [lists[48]], [lists[48]], [lists[49]]])
+    #expect(turns.prefix(3) == [lists[0], lists[48], lists[49]])
+    #expect(turns.count == 50 && Set(turns) == Set(lists))
+  }
+
+  /// Carla changes her keys with words of her own, and names lists that she has made up: as many as a head names. Ben's is named
+  /// by Anna all the same, also once she has named Carla's.
+  @Test func whatClosingsOfOneListLeavesRoomForAnother() throws {
+    let (anna, carla, ben) = (adults.anna, adults.carla, adults.ben)
+    try carla.write("Note")
+    let emma = try #require(carla.emma)
+    let made = try (0...Limits.headLists).map { _ -> ContentDigest in
+      let bytes = AuthoredList(revisions: [.random()]).encoded()
+      return try emma.objects.write(.authored, bytes, under: emma.register.keys.current)
+    }.sorted()
+    try close(carla, naming: Array(made.dropLast()))
+    try emma.withWriter { (writer, _) throws(VaultError) in
+      try writer.writeLearned { $0.authored = Array(made.dropLast()) }
+    }
+    try adults.carry(from: carla, to: anna)
+    try anna.write("One")
+    try adults.carry(from: carla, to: ben)
+    let other = try #require(ben.emma)
+    try close(ben, naming: [made[Limits.headLists]])
+    try other.withWriter { (writer, _) throws(VaultError) in
+      try writer.writeLearned { $0.authored = [made[Limits.headLists]] }
+    }
+    try adults.carry(from: ben, to: anna)
+    try anna.write("Two")
+    let heads = try #require(anna.emma).openedHeads
+    let own = try #require(heads.first { $0.device == anna.vault.device })
+    #expect(own.head.authored.count == Limits.headLists)
+    #expect(own.head.authored.contains(made[Limits.headLists]))
+  }
+
+  private func close(_ adult: Adults.Adult, naming lists: [ContentDigest]) throws {
+    let context = adult.vault.context
+    let words = try RecoveryWords(parsing: adult.words.joined(separator: " "))
+    let writer = try ClosingWriter(
+      copy: context.copy, person: context.ownPerson(), device: context.device,
+      memory: context.state.loadPeopleMemory())
+    _ = try writer.run(
+      ClosingWriter.Content(authored: lists), signedWith: words, endorsedBy: words
+    ) { (path, bytes) throws(VaultError) in
+      try context.signedFiles.store(bytes, at: path, in: context.store)
+    }
+    try context.reloadPeople()
+  }
+
   /// People are made up as easily as devices.
   @Test func whoCouldNeverWriteTakesNoShareOfThoseWhoCould() throws {
     let adults = try Adults()

@@ -30,4 +30,16 @@ struct HeadRoom {
     ranked.sort { ($0.rank, device($0.said)) < ($1.rank, device($1.said)) }
     return ranked.prefix(limit).map(\.said).sorted { device($0) < device($1) }
   }
+
+  /// The first of each list, then the second of each, and so on; what stands in several of them once.
+  static func inTurn<Said: Hashable>(_ lists: [[Said]]) -> [Said] {
+    var seen: Set<Said> = []
+    var all: [Said] = []
+    for rank in 0..<(lists.map(\.count).max() ?? 0) {
+      for list in lists where rank < list.count && seen.insert(list[rank]).inserted {
+        all.append(list[rank])
+      }
+    }
+    return all
+  }
 }

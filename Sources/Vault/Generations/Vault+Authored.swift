@@ -116,18 +116,28 @@ extension Member {
 extension CommitWriter {
   /// The lists that the next head names: those of this device's last one, and of other heads those that a closing of
   /// somebody who ever had access to the member names. Puts them under the current keys; what is not here is left out.
+  ///
+  /// Of each person's closings as many, in turn: nobody crowds out those of others, nor for good what another one has made.
   func authoredLists() throws(VaultError) -> [ContentDigest] {
     let own = heads.last(of: context.device.id)
-    let current = own?.late == nil ? own?.head.authored ?? [] : []
-    let closed = context.people.trust.authored(by: member.register.links.history.everyone)
-    var wanted = Set(own?.head.authored ?? [])
+    let last = Set(own?.head.authored ?? [])
+    var wanted = last
     for head in Array(heads.loaded.values) + heads.takenOver.values {
-      wanted.formUnion(head.head.authored.lazy.filter(closed.contains))
+      wanted.formUnion(head.head.authored)
     }
-    var names = Set(current)
-    for list in wanted.subtracting(names).sorted() where names.count < Limits.headLists {
-      let isPut: Void? = try ifWhole(member.objects.publish(list))
-      if isPut != nil { names.insert(list) }
+    let trust = context.people.trust
+    let closed = member.register.links.history.everyone.sorted()
+      .map { trust.authored(by: [$0]).intersection(wanted).sorted() }
+    // No closing names what this device has just made.
+    let made = last.subtracting(closed.joined()).sorted()
+    let isCurrent = own?.late == nil
+    var names: Set<ContentDigest> = []
+    for list in HeadRoom.inTurn([made] + closed) where names.count < Limits.headLists {
+      if !isCurrent || !last.contains(list) {
+        let isPut: Void? = try ifWhole(member.objects.publish(list))
+        if isPut == nil { continue }
+      }
+      names.insert(list)
     }
     return names.sorted()
   }
