@@ -286,13 +286,14 @@ import VaultTrust
   /// - Parameter other: The record that the revision says it is of; the same where nil.
   private func plant(
     _ record: RecordID, in parent: RecordID, saying other: RecordID? = nil,
-    deviceCount: Int = Limits.versionDevices
+    deviceCount: Int = Limits.versionDevices, isDeleted: Bool = false
   ) throws {
     let member = try #require(adults.anna.emma)
     let time = HybridTime(milliseconds: 1)
     var revision = RecordRevision(
       record: other ?? record,
-      place: RecordPlace(parent: parent, title: try #require(FileName("Planted"))),
+      place: RecordPlace(
+        parent: parent, title: try #require(FileName("Planted")), isDeleted: isDeleted),
       placeTime: time, attributesTime: time, version: Self.version(of: deviceCount),
       time: time, device: .random())
     let bytes = revision.encode { _ in .zero }
@@ -342,8 +343,10 @@ import VaultTrust
     #expect(try member.filesByName(of: revision) == [.record: document])
   }
 
-  /// The version that loses would be added to a record that somebody has made beforehand, and that nothing can be added to.
-  @Test func aCopyThatTakesNothingKeepsNothingFromBeingSaved() throws {
+  /// The version that loses would be added to a record that somebody has made beforehand, and that nothing can be added to; and
+  /// the folder of such copies may be deleted, in a way that cannot be undone. It is kept elsewhere.
+  @Test(arguments: [false, true])
+  func aCopyThatTakesNothingKeepsNothingFromBeingSaved(isFolderPlanted: Bool) throws {
     let (anna, carla) = (adults.anna, adults.carla)
     let note = try anna.write("Note", "before")
     try adults.meet()
@@ -359,8 +362,20 @@ import VaultTrust
       let copy = ConflictCopy(mark: mark, title: try #require(FileName("Note")), items: [])
       try plant(copy.record(in: emma.id), in: ConflictCopy.folder(of: emma.id))
     }
+    if isFolderPlanted {
+      try plant(ConflictCopy.folder(of: emma.id), in: .root, isDeleted: true)
+    }
     try adults.carry(from: carla, to: anna)
     #expect(!emma.hasConcurrentVersions)
+    let copies = emma.allEntries().filter { $0.title.string.contains(" - offline conflict ") }
+    #expect(copies.count == 1)
+    let joined = try #require(emma.entry(note))
+    let shown = try ([joined] + copies).flatMap { entry -> [String] in
+      try emma.items(of: emma.revision(entry.revision)).map { item in
+        String(decoding: try emma.beginning(of: item, byteCount: 100), as: UTF8.self)
+      }
+    }
+    #expect(shown.sorted() == ["of Anna", "of Carla"])
     try expectSaving()
   }
 }

@@ -1,3 +1,4 @@
+import VaultCrypto
 import VaultErrors
 import VaultModel
 
@@ -120,7 +121,10 @@ extension CommitWriter {
       var copy = copy
       copy.items.removeAll(where: shows)
       if copy.items.isEmpty { continue }
-      // The version itself stays in the history of the record that it lost in.
+      let isKept = try unlessUnreadable { (writer) throws(VaultError) in try writer.keep(copy) }
+      if isKept { continue }
+      // The record that it would go to is damaged, or others have made one beforehand. Nobody knows where it goes now.
+      copy.version += randomBytes(16)
       try unlessUnreadable { (writer) throws(VaultError) in try writer.keep(copy) }
     }
   }
@@ -130,7 +134,7 @@ extension CommitWriter {
   ///
   /// - Returns: Whether it was done.
   @discardableResult
-  private mutating func unlessUnreadable(
+  mutating func unlessUnreadable(
     _ body: (inout CommitWriter) throws(VaultError) -> Void
   ) throws(VaultError) -> Bool {
     let before = (written, items)
@@ -139,7 +143,7 @@ extension CommitWriter {
       return true
     } catch {
       switch error {
-      case .damaged, .limit: (written, items) = before
+      case .damaged, .missing, .limit: (written, items) = before
       default: throw error
       }
       return false

@@ -78,7 +78,8 @@ extension CommitWriter {
       if !others.isEmpty { try keep(copy.beside(others)) }
       return
     }
-    try keepFolder()
+    // Where it is deleted and nothing can be made of that, the copy shows in the member itself.
+    try unlessUnreadable { (writer) throws(VaultError) in try writer.keepFolder() }
     let time = copy.mark.time
     let modified = FileTimestamp(milliseconds: time.milliseconds)
     let revision = RecordRevision(
