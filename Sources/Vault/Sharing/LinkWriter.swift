@@ -19,7 +19,7 @@ struct LinkWriter {
     certificate = try context.ownCertificate().id
   }
 
-  /// Writes a link as an owner; durable when this returns.
+  /// Writes a link as an owner; durable when this returns. What it has no room to confirm stands in others before it.
   ///
   /// - Parameters:
   ///   - epoch: Of one that begins an epoch, the commitment to its key.
@@ -33,12 +33,22 @@ struct LinkWriter {
     guard let seat = place ?? links.history.seats(of: context.person).first else {
       throw .ownersOnly(member: links.member)
     }
-    try store(
+    let follows = links.history.tips(for: context.person)
+    var confirmed = links.history.unconfirmed(by: people)[...]
+    func link(confirming count: Int) -> Link {
       Link(
         member: links.member, person: context.person, certificate: certificate, place: seat,
-        follows: links.history.tips(for: context.person), changes: changes, epoch: epoch,
-        wraps: wraps, time: context.clock.milliseconds(),
-        confirmed: links.history.unconfirmed(by: people)))
+        follows: follows, time: context.clock.milliseconds(),
+        confirmed: Array(confirmed.prefix(count)))
+    }
+    // Whoever is taken out may have written any number.
+    while confirmed.count > Link.confirmLimit {
+      try store(link(confirming: Link.confirmLimit))
+      confirmed = confirmed.dropFirst(Link.confirmLimit)
+    }
+    var last = link(confirming: Link.confirmLimit)
+    (last.changes, last.epoch, last.wraps) = (changes, epoch, wraps)
+    try store(last)
   }
 
   /// So many wraps are written in one link, which may have much else to say.

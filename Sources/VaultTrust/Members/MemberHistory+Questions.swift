@@ -71,7 +71,7 @@ extension MemberHistory {
       return link.place != nil && people.contains(link.person)
         && !confirmed.contains(graph.ids[number])
     }
-    return written.prefix(StatementLimits.confirmed).map { graph.ids[$0] }
+    return written.map { graph.ids[$0] }
   }
 
   /// Whether an owner's link can take all that a person has: they hold no place that is as senior as the owner's first.

@@ -55,9 +55,10 @@ package struct Link: Hashable, Sendable {
 }
 
 extension Link {
-  /// So many changes, and wraps, has one link room for.
+  /// So many changes, wraps, and links of others that it confirms, has one link room for.
   package static let changeLimit = StatementLimits.changes
   package static let wrapLimit = StatementLimits.wraps
+  package static let confirmLimit = StatementLimits.confirmed
 }
 
 /// The newest head that a device wrote before its person left.

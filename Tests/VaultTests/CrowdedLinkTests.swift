@@ -1,0 +1,58 @@
+import TestSupport
+import Testing
+import VaultErrors
+import VaultModel
+import VaultTrust
+
+@testable import Vault
+
+/// An owner, or whoever has a machine of theirs, signs more links than the one that takes them out has room to confirm.
+@Suite struct CrowdedLinkTests {
+  private let adults: Adults
+
+  /// Anna, and an owner who came after her.
+  init() throws {
+    adults = try Adults()
+    try adults.share(with: adults.ben, .owner)
+  }
+
+  /// Puts a link of Ben's before Anna.
+  private func forge(
+    follows: [StatementID], _ changes: [Change] = [], time: UInt64 = 1
+  ) throws -> StatementID {
+    let ben = adults.ben
+    let emma = try #require(ben.emma)
+    let seat = try #require(emma.register.links.history.seats(of: ben.id).first)
+    var link = try ben.vault.link(of: emma, as: seat, changes)
+    (link.follows, link.time) = (follows.sorted(), time)
+    guard case .link(_, let id) = try ben.vault.forge(link, into: adults.anna.store) else {
+      throw VaultError.notFound(what: "a link")
+    }
+    return id
+  }
+
+  /// They stand as near to the beginning as they can, and before what Ben gave in earnest. Once he is out, his own words could
+  /// leave out of what he signed whatever they like, and whom he gave access would lose it.
+  @Test func whatIsTakenOutIsConfirmedHoweverMuchItIs() throws {
+    let (anna, ben) = (adults.anna, adults.ben)
+    let seat = try #require(
+      ben.emma.flatMap { $0.register.links.history.seats(of: ben.id).first })
+    let links = try (0..<(Link.confirmLimit + 10)).map { number in
+      try forge(follows: [seat.link], time: UInt64(number))
+    }
+    let joins = try stride(from: 0, to: links.count, by: 1_024).map { start in
+      try forge(follows: Array(links[start..<min(start + 1_024, links.count)]))
+    }
+    let gift = try forge(follows: joins, [.give(adults.carla.id, .viewer, until: 0)])
+    try anna.reopen()
+    let before = try #require(anna.emma).register.links
+    try #require(before.history.verdict(on: gift) == .counts)
+    try anna.vault.beginEpoch(of: #require(anna.emma), without: [ben.id])
+    try anna.reopen()
+    let after = try #require(anna.emma).register.links
+    #expect(!after.access.includes(ben.id) && after.access.includes(adults.carla.id))
+    #expect(after.history.verdict(on: gift) == .counts)
+    #expect(after.history.unconfirmed(by: [ben.id]) == [])
+    #expect(anna.vault.problems.filter { $0.severity == .damage } == [])
+  }
+}
