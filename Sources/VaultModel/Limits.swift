@@ -9,6 +9,8 @@ package enum Limits {
   package static let symlinkTargetBytes = 4_095
   package static let xattrBytes = 1 << 16
   package static let versionDevices = 4_096
+  /// Of a version that names more devices than these a writer does not say all again.
+  package static let versionDevicesKept = 1_024
   package static let treeDepth = 16
   package static let leafItems = 32
   package static let dateBytes = 32

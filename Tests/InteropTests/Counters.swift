@@ -40,7 +40,9 @@ struct Counters {
   /// Whether an entry with this version vector waits for heads that have not come, or never were.
   func holdUp(_ version: [[UInt8]: UInt64]) -> Bool {
     version.contains { device, counter in
-      counter > limit(of: device) && !devices.former.contains(device)
+      // What begins with zeros stands for a revision.
+      device.prefix(8) != [0, 0, 0, 0, 0, 0, 0, 0] && counter > limit(of: device)
+        && !devices.former.contains(device)
     }
   }
 

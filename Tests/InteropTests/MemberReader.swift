@@ -47,10 +47,10 @@ struct MemberReader {
           joined[record] = new
           continue
         }
-        if Self.dominates(new.version, known.version) {
+        if try Self.dominates(new, known) {
           joined[record] = new
         } else {
-          try Refused.unless(Self.dominates(known.version, new.version), "a conflict")
+          try Refused.unless(try Self.dominates(known, new), "a conflict")
         }
       }
     }
@@ -109,9 +109,15 @@ struct MemberReader {
     return version
   }
 
-  /// Whether no counter is lower.
-  private static func dominates(_ one: [[UInt8]: UInt64], _ other: [[UInt8]: UInt64]) -> Bool {
-    other.allSatisfy { one[$0.key, default: 0] >= $0.value }
+  /// Whether it names the other one's revision, or no counter is lower.
+  private static func dominates(_ one: Entry, _ other: Entry) throws -> Bool {
+    func names(_ version: [[UInt8]: UInt64], _ entry: WireMessage) throws -> Bool {
+      let digest = try entry.bytes(6)
+      return version[[UInt8](repeating: 0, count: 8) + digest.prefix(24)] != nil
+    }
+    if try names(one.version, other.entry) { return true }
+    if try names(other.version, one.entry) { return false }
+    return other.version.allSatisfy { one.version[$0.key, default: 0] >= $0.value }
   }
 
   /// Everything that the member holds, sorted by path and name.

@@ -31,8 +31,12 @@ extension CommitWriter {
   mutating func join(
     _ record: RecordID, _ rivals: [RecordEntry]
   ) throws(VaultError) {
+    var crowd = rivals
+    for number in crowd.indices where crowd[number].version.isCrowded {
+      crowd[number] = try uncrowded(crowd[number])
+    }
     // The same order on every device.
-    let digests = rivals.map(\.revision).sorted()
+    let digests = crowd.map(\.revision).sorted()
     guard let first = digests.first else { return }
     let join = RevisionJoin(member: member)
     var sum = try self.revision(first, of: record)
@@ -49,6 +53,17 @@ extension CommitWriter {
     joined.insert(record)
     lost += copies
     for (file, states) in met { metFiles[file, default: MetFile()].join(states) }
+  }
+
+  /// The same as of this device, whose version leaves room for what it is to be joined with.
+  private mutating func uncrowded(_ entry: RecordEntry) throws(VaultError) -> RecordEntry {
+    var revision = try self.revision(entry.revision, of: entry.record).revision
+    revision.version[context.device.id] = counter
+    revision.previous = [entry.revision]
+    revision.device = context.device.id
+    makeRoom(in: &revision)
+    try write(&revision, base: nil, entry: nil)
+    return written[entry.record] ?? entry
   }
 
   /// Puts a version that lost among the member's conflicts, unless it is or was there already.
@@ -114,6 +129,7 @@ extension CommitWriter {
     }
     revision.version[context.device.id] = counter
     revision.previous = previous
+    makeRoom(in: &revision)
     try write(&revision, base: nil, entry: nil)
     joined.insert(revision.record)
   }

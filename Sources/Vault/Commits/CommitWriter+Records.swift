@@ -54,7 +54,19 @@ extension CommitWriter {
     if let base, let copy = try whatVanishes(by: edit, in: revision, over: base) {
       lost.append(copy)
     }
+    makeRoom(in: &revision)
     try write(&revision, base: base?.revision, entry: entry)
+  }
+
+  /// Begins the version of a revision anew that would name very many devices, over the one that it goes on from. Devices of which
+  /// heads are here stay in it: older versions of theirs are known by that.
+  func makeRoom(in revision: inout RecordRevision) {
+    guard revision.version.isCrowded, revision.previous.count == 1,
+      let base = revision.previous.first
+    else { return }
+    revision.version = revision.version.begunAnew(over: base, by: context.device.id) {
+      heads.loaded[$0] != nil
+    }
   }
 
   /// What an edit has vanish, and its author has not seen, whole, as where two devices meet later: what they save into a record

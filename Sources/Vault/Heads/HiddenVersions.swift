@@ -47,7 +47,7 @@ extension Member {
     let replacing = withRecords(heads) { manifest in
       entries.flatMap { entry in
         manifest.rivals(of: entry.record).filter {
-          $0.version[own] > 0 && entry.version.compare(to: $0.version) == .dominates
+          $0.version[own] > 0 && entry.compare(to: $0) == .dominates
         }.map { (entry: entry, known: $0) }
       }
     }
@@ -93,7 +93,8 @@ extension Member {
       if digest == wanted { return true }
       guard let revision = try ifWhole(self.revision(digest)) else { continue }
       // What has not seen it does not come from it either.
-      if revision.version[context.device.id] < counter { continue }
+      let version = revision.version
+      if version[context.device.id] < counter, !version.isBegunAnew { continue }
       if revision.previous.contains(wanted) { return true }
       open += revision.previous.filter { seen.insert($0).inserted }
     }

@@ -109,7 +109,7 @@ extension Member {
       joined = all
       guard
         all.rivals(of: entry.record).contains(where: {
-          $0.version.compare(to: entry.version) == .dominates
+          $0.compare(to: entry) == .dominates
         })
       else { throw .missing(path: objects.path(of: entry.revision).string) }
     }

@@ -99,7 +99,8 @@ extension Member {
   /// The first device of whose counters the version has one that was never written, as far as is known here.
   private func unreached(_ version: VersionVector, _ reached: ReachedCounters) -> DeviceID? {
     version.entries.first { entry in
-      entry.counter > reached.limit(of: entry.device, isWriter: isWriter)
+      !entry.device.standsForRevision
+        && entry.counter > reached.limit(of: entry.device, isWriter: isWriter)
         && !isLeftOut(entry.device)
     }?.device
   }

@@ -198,7 +198,7 @@ package struct Manifest: Sendable {
   private func rank(
     _ entry: RecordEntry, _ epoch: StatementID?, _ other: RecordEntry
   ) -> VersionVector.Order {
-    let order = entry.version.compare(to: other.version)
+    let order = entry.compare(to: other)
     guard order == .equal else { return order }
     let known = late.isEmpty ? nil : late[other.revision]
     if epoch != known {

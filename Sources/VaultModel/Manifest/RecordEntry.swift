@@ -76,6 +76,14 @@ package struct RecordEntry: Hashable, Sendable {
   ) -> (UInt64, [VersionVector.Entry]) {
     (version[device], version.entries(but: device))
   }
+
+  /// How what it knows stands to what another entry of its record does.
+  package func compare(to other: RecordEntry) -> VersionVector.Order {
+    let (version, known) = (version, other.version)
+    if version.names(other.revision) { return .dominates }
+    if known.names(revision) { return .dominated }
+    return version.compare(to: known)
+  }
 }
 
 extension RecordEntry {

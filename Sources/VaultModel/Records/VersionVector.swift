@@ -155,6 +155,60 @@ package struct VersionVector: Hashable, Sendable {
   }
 }
 
+/// A version that is begun anew. Docs/Format.md, "Very many devices".
+///
+/// Whoever may write can have a version name as many devices as a reader takes, and nobody could change the record any more.
+extension VersionVector {
+  /// Whether it names more devices than a writer says again.
+  package var isCrowded: Bool {
+    guard case .many(let entries) = storage else { return false }
+    return entries.count > Limits.versionDevicesKept
+  }
+
+  /// The version of a device that goes on from a revision with this one: it names that revision, and others that this one names
+  /// so, and of the devices only some, as far as there is room.
+  package func begunAnew(
+    over revision: ContentDigest, by own: DeviceID, keeping isKept: (DeviceID) -> Bool
+  ) -> VersionVector {
+    let others = entries.filter { $0.device != own }
+    let devices = others.filter { !$0.device.standsForRevision && isKept($0.device) }
+    let revisions = others.filter(\.device.standsForRevision)
+    let room = Limits.versionDevicesKept / 4
+    return VersionVector(
+      Array(devices.prefix(2 * room)) + Array(revisions.prefix(room)) + [
+        Entry(device: own, counter: self[own]),
+        Entry(device: DeviceID(standingFor: revision), counter: 1),
+      ])
+  }
+
+  /// Whether it names revisions instead of what these knew.
+  package var isBegunAnew: Bool {
+    switch storage {
+    case .none: false
+    case .one(let entry): entry.device.standsForRevision
+    case .many(let entries): entries[0].device.standsForRevision
+    }
+  }
+
+  /// Whether it names this revision, and so knows all that this one did.
+  func names(_ revision: ContentDigest) -> Bool {
+    isBegunAnew && self[DeviceID(standingFor: revision)] > 0
+  }
+}
+
+extension DeviceID {
+  /// What stands for a revision in a version: no device has such an id. It comes before all devices.
+  init(standingFor revision: ContentDigest) {
+    let zeros = [UInt8](repeating: 0, count: 8)
+    guard let id = DeviceID(zeros + Array(revision.bytes.prefix(24))) else {
+      preconditionFailure("an id has 32 bytes")
+    }
+    self = id
+  }
+
+  package var standsForRevision: Bool { firstWord == 0 }
+}
+
 extension VersionVector {
   /// Decoded entries as a vector; throws when they name a device twice or are too many.
   init(decoded entries: [Entry], _ reader: borrowing WireReader) throws(ModelError) {

@@ -29,7 +29,7 @@ package struct MassChange: Hashable, Sendable {
   /// Counts what applying an entry does to what is known of its record.
   package mutating func count(_ entry: RecordEntry, over known: RecordEntry?) {
     guard let known, !known.isDeleted else { return }
-    switch entry.version.compare(to: known.version) {
+    switch entry.compare(to: known) {
     case .dominates: if entry.isDeleted { deletedCount += 1 }
     case .concurrent: conflictCount += 1
     case .equal, .dominated: break

@@ -238,7 +238,7 @@ struct HeadsToFollow {
       guard seen.insert(entry.revision).inserted else { return false }
       guard let known = member.entry(entry.record) else { return true }
       if known.revision == entry.revision { return !member.isUnderKeysInUse(entry) }
-      return known.version.compare(to: entry.version) != .dominates
+      return known.compare(to: entry) != .dominates
     }
   }
 }

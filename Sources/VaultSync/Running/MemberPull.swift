@@ -129,7 +129,7 @@ struct MemberPull {
       for one in waiting {
         let needed = one.entries.filter { entry in
           joined.rivals(of: entry.record).allSatisfy {
-            $0.version.compare(to: entry.version) != .dominates
+            $0.compare(to: entry) != .dominates
           }
         }
         let isDoubted = doubted.contains(one.head.device)

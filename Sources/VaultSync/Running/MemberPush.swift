@@ -246,7 +246,7 @@ struct MemberPush {
   /// Whether the revision is gone here because a newer one has replaced it: it was collected, or thinned out.
   private func isGone(_ entry: RecordEntry, _ head: Manifest) -> Bool {
     let isReplacedThere = head.rivals(of: entry.record).contains {
-      $0.version.compare(to: entry.version) == .dominates
+      $0.compare(to: entry) == .dominates
     }
     guard isReplacedThere || isReplaced(entry) else { return false }
     do { return try !objects.isPresent(entry.revision) } catch { return false }

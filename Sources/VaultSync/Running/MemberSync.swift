@@ -157,8 +157,7 @@ struct MemberSync {
     let push = MemberPush(
       session: session, exchange: exchange, member: member.carried, isRepair: hasGoneBack,
       isReplaced: { entry in
-        member.entry(entry.record).map { $0.version.compare(to: entry.version) == .dominates }
-          ?? false
+        member.entry(entry.record).map { $0.compare(to: entry) == .dominates } ?? false
       },
       isOfOneLine: { member.isApart($0, counter: $1, hash: $2) == false })
     var sent: [OpenedHead] = []

@@ -1,0 +1,159 @@
+import BlobStore
+import Notes
+import TestSupport
+import Testing
+import Threads
+import VaultCrypto
+import VaultErrors
+import VaultModel
+import VaultObjects
+import VaultTrust
+
+@testable import Vault
+
+/// Somebody who may write makes up versions that name very many devices, or that cannot be read, so that nothing could be joined
+/// with them, nothing added, and nothing changed any more.
+@Suite struct CrowdedVersionTests {
+  private let adults: Adults
+
+  /// Anna, and an editor.
+  init() throws {
+    adults = try Adults()
+    try adults.share(with: adults.carla, .editor)
+  }
+
+  /// One that names so many devices.
+  private static func version(of count: Int) -> VersionVector {
+    if count == 1 { return VersionVector(device: .random(), counter: 1) }
+    return version(of: count / 2).joined(with: version(of: count - count / 2))
+  }
+
+  /// Puts what somebody has made of a record before Anna, as one of her heads would bring it: it names as many devices as a reader
+  /// takes.
+  ///
+  /// - Parameter other: The record that the revision says it is of; the same where nil.
+  private func plant(
+    _ record: RecordID, in parent: RecordID, saying other: RecordID? = nil,
+    deviceCount: Int = Limits.versionDevices, isDeleted: Bool = false
+  ) throws {
+    let member = try #require(adults.anna.emma)
+    let time = HybridTime(milliseconds: 1)
+    var revision = RecordRevision(
+      record: other ?? record,
+      place: RecordPlace(
+        parent: parent, title: try #require(FileName("Planted")), isDeleted: isDeleted),
+      placeTime: time, attributesTime: time, version: Self.version(of: deviceCount),
+      time: time, device: .random())
+    let bytes = revision.encode { _ in .zero }
+    let digest = try member.objects.write(.record, bytes, under: member.register.keys.current)
+    var entry = RecordEntry(revision, named: digest, summary: .empty)
+    entry.record = record
+    member.state.withLock { _ = $0.take([entry]) }
+  }
+
+  /// What is saved beside it is there when the vault is opened anew.
+  private func expectSaving() throws {
+    let anna = adults.anna
+    try anna.write("Another")
+    try anna.reopen()
+    #expect(try anna.titles.contains("Another"))
+    #expect(anna.vault.problems.filter { $0.severity == .damage } == [])
+  }
+
+  /// Nobody could name all of them and one more. So the joined version begins anew.
+  @Test func whatWouldNameTooManyDevicesIsJoined() throws {
+    let note = try adults.anna.write("Note")
+    try plant(note, in: .root)
+    let member = try #require(adults.anna.emma)
+    try #require(member.hasConcurrentVersions)
+    _ = try member.joinConcurrent()
+    #expect(!member.hasConcurrentVersions)
+    let version = try #require(member.entry(note)).version
+    #expect(version.isReadable && version.entries.count < 10)
+    try expectSaving()
+    #expect(try adults.anna.titles.isSuperset(of: ["Note", "Another"]))
+  }
+
+  /// Whoever may write has a record name as many devices as a reader takes. Everybody else goes on changing and deleting it.
+  @Test func aRecordOfVeryManyDevicesIsChangedAllTheSame() throws {
+    let (anna, record) = (adults.anna, RecordID.random())
+    try plant(record, in: .root)
+    var emma = try #require(anna.emma)
+    for text in ["once", "twice"] {
+      try anna.edit(record, text)
+      let document = try emma.revision(#require(emma.entry(record)).revision).document
+      #expect(document?.content == .inline(Array(text.utf8)))
+      #expect(emma.rivals(of: record).count == 1)
+      #expect(try #require(emma.entry(record)).version.entries.count == 2)
+    }
+    try anna.reopen()
+    emma = try #require(anna.emma)
+    var edit = RecordEdit(record: record)
+    edit.place = RecordPlace(
+      parent: .root, title: try #require(FileName("Planted")), isDeleted: true)
+    #expect(try emma.commit([edit]).failures.isEmpty)
+    #expect(emma.entry(record)?.isDeleted ?? false)
+    try expectSaving()
+  }
+
+  /// An entry may say what it likes as long as nobody can read its revision.
+  @Test func anotherRecordsRevisionIsJoinedWithNone() throws {
+    let note = try adults.anna.write("Note")
+    try plant(note, in: .root, saying: .random(), deviceCount: 1)
+    let member = try #require(adults.anna.emma)
+    try #require(member.hasConcurrentVersions)
+    _ = try member.joinConcurrent()
+    #expect(member.hasConcurrentVersions)
+    try expectSaving()
+  }
+
+  /// One `record.md` is the record's note, and another one stands among the other files.
+  @Test func aSecondNoteEndsNoProgram() throws {
+    let note = try adults.anna.write("Note")
+    let member = try #require(adults.anna.emma)
+    var revision = try member.revision(#require(member.entry(note)).revision)
+    revision.items = ItemTree(items: [Item.note("another")])
+    let document = try #require(revision.document)
+    #expect(try member.filesByName(of: revision) == [.record: document])
+  }
+
+  /// The version that loses would be added to a record that somebody has made beforehand, and that nothing can be added to; and
+  /// the folder of such copies may be deleted, in a way that cannot be undone. It is kept elsewhere.
+  @Test(arguments: [false, true])
+  func aCopyThatTakesNothingKeepsNothingFromBeingSaved(isFolderPlanted: Bool) throws {
+    let (anna, carla) = (adults.anna, adults.carla)
+    let note = try anna.write("Note", "before")
+    try adults.meet()
+    try anna.edit(note, "of Anna")
+    try carla.edit(note, "of Carla")
+    let marks = try [anna, carla].map { adult in
+      let member = try #require(adult.emma)
+      let revision = try member.revision(#require(member.entry(note)).revision)
+      return ConflictMark(record: note, device: adult.vault.device, time: revision.time)
+    }
+    let emma = try #require(anna.emma)
+    for mark in marks {
+      let copy = ConflictCopy(mark: mark, title: try #require(FileName("Note")), items: [])
+      try plant(
+        copy.record(in: emma.id), in: ConflictCopy.folder(of: emma.id), saying: .random(),
+        deviceCount: 1)
+    }
+    if isFolderPlanted {
+      try plant(
+        ConflictCopy.folder(of: emma.id), in: .root, saying: .random(), deviceCount: 1,
+        isDeleted: true)
+    }
+    try adults.carry(from: carla, to: anna)
+    #expect(!emma.hasConcurrentVersions)
+    let copies = emma.allEntries().filter { $0.title.string.contains(" - offline conflict ") }
+    #expect(copies.count == 1)
+    let joined = try #require(emma.entry(note))
+    let shown = try ([joined] + copies).flatMap { entry -> [String] in
+      try emma.items(of: emma.revision(entry.revision)).map { item in
+        String(decoding: try emma.beginning(of: item, byteCount: 100), as: UTF8.self)
+      }
+    }
+    #expect(shown.sorted() == ["of Anna", "of Carla"])
+    try expectSaving()
+  }
+}
