@@ -31,6 +31,29 @@ import VaultTrust
     return id
   }
 
+  /// He has made owners of as many people as there may be. Another one would be none, which is said.
+  @Test func oneOwnerMoreThanThereMayBeIsRefused() throws {
+    let anna = adults.anna
+    let tips = try #require(adults.ben.emma).register.links.history.tips
+    for number in 0..<16 {
+      let gifts = (0..<Link.changeLimit).map { _ in Change.give(.random(), .owner, until: 0) }
+      _ = try forge(follows: tips, gifts, time: UInt64(number))
+    }
+    try anna.reopen()
+    let emma = try #require(anna.emma)
+    try #require(emma.register.links.history.placeCount == MemberHistory.placeLimit)
+    let refusal = #expect(throws: VaultError.self) {
+      try anna.vault.share(emma, with: adults.carla.id, role: .owner)
+    }
+    guard case .limit(_, let found, let limit)? = refusal else {
+      Issue.record("there is room: \(refusal, default: "it is done")")
+      return
+    }
+    #expect(found == limit + 1)
+    try anna.vault.share(emma, with: adults.carla.id, role: .editor)
+    #expect(emma.register.links.access.includes(adults.carla.id))
+  }
+
   /// They stand as near to the beginning as they can, and before what Ben gave in earnest. Once he is out, his own words could
   /// leave out of what he signed whatever they like, and whom he gave access would lose it.
   @Test func whatIsTakenOutIsConfirmedHoweverMuchItIs() throws {

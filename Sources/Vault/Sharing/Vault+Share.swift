@@ -105,6 +105,12 @@ extension Vault {
     else {
       throw .alreadyExists(what: "access of the person \(taker.shortHex)")
     }
+    guard role != .owner || links.history.placeCount < MemberHistory.placeLimit else {
+      throw .limit(
+        what: "the number of owners that this member ever had (one can give their place on: "
+          + "kinvault hand-over)",
+        found: links.history.placeCount + 1, limit: MemberHistory.placeLimit)
+    }
     let writer = try LinkWriter(links, context)
     try writer.write(
       [.give(taker, role, until: until ?? 0)],

@@ -83,6 +83,10 @@ extension MemberHistory {
     return rank(person).map { $0 > mine } ?? true
   }
 
+  /// How many places were ever made, whoever holds them now; what gives ownership beyond the limit gives nothing.
+  package var placeCount: Int { places.count }
+  package static let placeLimit = StatementLimits.places
+
   /// The links that count and that devices with these certificates have signed.
   package func signed(by certificates: Set<StatementID>) -> Set<StatementID> {
     var found: Set<StatementID> = []
