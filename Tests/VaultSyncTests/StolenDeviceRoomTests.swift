@@ -166,6 +166,23 @@ import VaultTrust
     }
   }
 
+  /// A machine that becomes a device while it counts calls its person what it says, and does not afterwards.
+  @Test func aNewDeviceForgetsTheNameThatItGaveAsWell() throws {
+    let name = try desk.vault.personalProfile().name
+    try stolen.vault.changePersonalProfile { profile in
+      (profile.name, profile.time) = ("Mallory", HybridTime(milliseconds: Limits.time))
+    }
+    try syncAll()
+    try other.recover(Family.words.words)
+    #expect(try other.vault.personalProfile().name == "Mallory")
+    try syncAll()
+    try remove([stolen.vault.device])
+    try sync([other, desk])
+    for device in [desk, laptop, other] {
+      #expect(try device.vault.personalProfile().name == name)
+    }
+  }
+
   @Test func whatHasNoRoomIsTold() throws {
     let crowd = (0..<400).map { number in
       acquaintance("\(number) \(String(repeating: "x", count: 240))")

@@ -101,8 +101,9 @@ struct DeviceEnrolment {
     var own = PersonalProfile(
       name: new.personName, time: HybridTime(milliseconds: time, counter: 0),
       people: acquaintances)
-    // Whom they know stands in the registers of the others, as long as these are not removed.
-    if let known = try personName(of: others, keys) { (own.time, own.name) = known }
+    // Whom they know stands in the registers of the others, as long as these are not removed. So does their name, which this one
+    // says for the case that no other is left: a machine in wrong hands may have said it.
+    if let known = try personName(of: others, keys) { (own.time, own.name) = (.zero, known) }
     let profile = DeviceProfile(
       deviceName: new.deviceName, deviceKind: new.deviceKind, profile: own, created: time)
     let path = VaultPath.device(person, device.id)
@@ -122,10 +123,10 @@ struct DeviceEnrolment {
 }
 
 extension DeviceEnrolment {
-  /// What the person is called, and since when, as their devices that count say; nil when there is none that can be read.
+  /// What the person is called, as their devices that count say; nil when there is none that can be read.
   private func personName(
     of person: Person?, _ keys: PersonKeys
-  ) throws(VaultError) -> (HybridTime, String)? {
+  ) throws(VaultError) -> String? {
     var newest: (HybridTime, String)?
     for (device, certified) in person?.devices ?? [:] {
       do {
@@ -142,7 +143,7 @@ extension DeviceEnrolment {
         guard error.isDamage else { throw error }
       }
     }
-    return newest
+    return newest?.1
   }
 }
 
