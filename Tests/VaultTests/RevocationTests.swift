@@ -336,6 +336,30 @@ import VaultTrust
     #expect(adults.ben.emma == nil)
   }
 
+  /// Two owners who have not met: one takes somebody out, and the more senior one takes out that owner. The link that nobody
+  /// heeds says who has access since then.
+  @Test func whoIsInAgainAsAnOwnersLinkFellIsNamed() throws {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, .owner)
+    try adults.share(with: adults.carla, .editor)
+    try revoke(adults.carla, by: adults.ben)
+    let fallen = VaultPath.link(
+      try #require(adults.ben.emma).id, try #require(adults.ben.emma).epoch)
+    try revoke(adults.ben, by: adults.anna)
+    try adults.carry(from: adults.ben, to: adults.anna)
+    func told() throws -> [Problem] {
+      try adults.anna.reopen()
+      return adults.anna.problems(at: fallen)
+    }
+    #expect(try told().map(\.severity) == [.warning])
+    #expect(try #require(adults.anna.emma).register.links.access.includes(adults.carla.id))
+    let carla = adults.carla.id.shortHex
+    #expect(try told().allSatisfy { $0.reason.contains("the access of \(carla), who can read") })
+    // She takes her out as well, and there is nobody to name.
+    try revoke(adults.carla, by: adults.anna)
+    #expect(try told().allSatisfy { !$0.reason.contains(carla) })
+  }
+
   // MARK: Attacks
 
   /// Ben made the member an owner's, kept every key, and writes whatever he likes into the store.

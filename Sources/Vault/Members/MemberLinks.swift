@@ -239,9 +239,13 @@ struct LinkReading {
     for path in paths {
       guard case .link(_, let id) = path else { continue }
       let verdict = trust.history.verdict(on: id) ?? trust.waiting[id].map { .waits(for: $0) }
-      if let problem = verdict.flatMap({ MemberLinks.problem($0, path: path.string) }) {
-        problems.append(problem)
+      guard var problem = verdict.flatMap({ MemberLinks.problem($0, path: path.string) }) else {
+        continue
       }
+      if verdict != .noPlace, let link = trust.history.link(id) {
+        problem.reason += Self.inAgain(by: link, trust.history.access)
+      }
+      problems.append(problem)
     }
     let places = trust.history.placesGivenUpTwice
     let others = Set(
@@ -260,6 +264,19 @@ struct LinkReading {
       problems[number].severity = .note
     }
     return problems
+  }
+
+  /// What is said besides of an owner's link that does not count: whose access it took away, who have it since it does not.
+  private static func inAgain(by link: Link, _ access: Access) -> String {
+    guard link.place != nil else { return "" }
+    var people: [String] = []
+    for case .limit(let person, nil, until: 0) in link.changes where access.includes(person) {
+      people.append(person.shortHex)
+    }
+    if people.isEmpty { return "" }
+    return
+      ". It took away the access of \(people.joined(separator: ", ")), who can read this member "
+      + "as it does not count. An owner can take them out again: kinvault unshare"
   }
 
   private func lost(
