@@ -126,6 +126,9 @@ struct InvitedPair {
     try pair.meet()
     #expect(try pair.ben.run("member", "list", expecting: 0).output.hasPrefix("No members"))
     for machine in [pair.anna, pair.ben] { try machine.expectWhole() }
+    // What he wrote goes on counting as his leaving says, until she says that it does not.
+    try pair.anna.run("unshare", "Emma", "--with", "Ben", expecting: 0)
+    try pair.anna.run("unshare", "Emma", "--with", "Ben", expecting: 6)
     // He can be given access again.
     try pair.anna.run("share", "Emma", "--with", "Ben", "--role", "viewer", expecting: 0)
     try pair.meet()

@@ -77,17 +77,53 @@ struct LeavingTests {
     let member = try #require(adults.ben.emma)
     try adults.ben.vault.leave(member)
     let links = adults.ben.store.blobs.filter { $0.key.string.contains("/links/") }
-    let edit = RecordEdit.newRecord("After", note: "forged")
-    try member.heads.withLock { heads in
-      var writer = CommitWriter(member: member, heads: heads)
-      try writer.add([edit])
-      _ = try writer.finish()
-      heads = writer.heads
-    }
+    try write("After", in: member)
     for (path, bytes) in links { try adults.anna.store.replace(path, bytes, durably: true) }
     try adults.meet()
     try adults.anna.reopen()
     #expect(try !adults.anna.titles.contains("After"))
+  }
+
+  /// Up to which counter their heads go on counting is their own word, and a program that was changed names any. An owner ends
+  /// that, though there is no access left to take.
+  @Test func whoLeavesWithoutAnEndWritesNoMoreOnceAnOwnerTakesThemOut() throws {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, .editor)
+    try adults.ben.write("Before")
+    try adults.meet()
+    let member = try #require(adults.ben.emma)
+    var link = try adults.ben.vault.link(
+      of: member, as: nil, [.limit(adults.ben.id, nil, until: 0)])
+    link.heads = [LastHead(device: adults.ben.vault.device, counter: Limits.number)]
+    try adults.ben.vault.forge(link, into: adults.anna.store)
+    try adults.anna.reopen()
+    #expect(try adults.anna.vault.tendEpochs().get().map(\.left) == [[adults.ben.id]])
+
+    try write("After", in: member)
+    try Replicas.carry(from: adults.ben.store, to: adults.anna.store)
+    try adults.anna.reopen()
+    #expect(try adults.anna.titles == ["Before", "After"])
+    let emma = try #require(adults.anna.emma)
+    #expect(try roles(adults.anna) == [adults.anna.id: .owner])
+    #expect(emma.followsHeads(afterLeaving: adults.ben.id))
+    try adults.anna.vault.beginEpoch(of: emma, without: [adults.ben.id])
+    #expect(!emma.followsHeads(afterLeaving: adults.ben.id))
+
+    try write("Later", in: member)
+    try Replicas.carry(from: adults.ben.store, to: adults.anna.store)
+    try adults.anna.reopen()
+    #expect(try !adults.anna.titles.contains("Later"))
+    #expect(try adults.anna.titles.contains("Before"))
+  }
+
+  /// What a program does that was changed so that it writes on.
+  private func write(_ title: String, in member: Member) throws {
+    try member.heads.withLock { heads in
+      var writer = CommitWriter(member: member, heads: heads)
+      try writer.add([RecordEdit.newRecord(title, note: "forged")])
+      _ = try writer.finish()
+      heads = writer.heads
+    }
   }
 
   @Test func theOnlyOwnerCannotLeave() throws {

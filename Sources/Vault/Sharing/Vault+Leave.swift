@@ -49,6 +49,11 @@ extension Vault {
 }
 
 extension Member {
+  /// Whether heads of somebody who has left go on counting, as their leaving says. An owner who takes them out ends that.
+  package func followsHeads(afterLeaving person: PersonID) -> Bool {
+    register.links.history.followsHeads(afterLeaving: person)
+  }
+
   /// Whether the person is an owner, and no other owner stays.
   fileprivate func isOwnedOnly(by person: PersonID) -> Bool {
     let owners = register.links.access.owners

@@ -60,6 +60,13 @@ extension MemberHistory {
     return nil
   }
 
+  /// Whether heads of somebody who has left go on counting. How far they do their leaving says, which is their own word: it
+  /// need not end with what they had written then. An owner's link that takes them out ends it.
+  package func followsHeads(afterLeaving person: PersonID) -> Bool {
+    guard !access.includes(person), lastHeads[person] != nil else { return false }
+    return (remainders[person] ?? []).contains { $0.besideLeavings?.mayWrite ?? false }
+  }
+
   /// The links of these people that count and that no counting link confirms yet, but for what they gave up: what a link
   /// that takes their place confirms.
   package func unconfirmed(by people: Set<PersonID>) -> [StatementID] {

@@ -36,7 +36,8 @@ struct UnshareCommand: ParsableCommand {
       let member = try RecordLookup(vault: vault).member(named: member)
       let people = try PersonLookup.load(of: vault)
       let other = try people.find(with)
-      guard try member.accesses().contains(where: { $0.person == other.id }) else {
+      let hasAccess = try member.accesses().contains { $0.person == other.id }
+      guard hasAccess || member.followsHeads(afterLeaving: other.id) else {
         throw CommandError.notFound(
           "\(other.shownName) has no access. Who can read what: kinvault access list")
       }
