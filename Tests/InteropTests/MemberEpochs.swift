@@ -72,7 +72,7 @@ struct MemberEpochs {
 
   /// The epochs that are over.
   var over: Set<ID> {
-    guard let first = ranking.first, states[first] == .serves else { return [] }
+    guard let first = ranking.first else { return [] }
     let lacksNobody = judge.everyone.allSatisfy {
       judge.role(of: $0) == nil || !wraps(of: first, for: $0).isEmpty
     }

@@ -126,6 +126,22 @@ import Testing
     #expect(epochs.files.mayGo.isEmpty)
   }
 
+  /// Somebody leaves who has the key of the one in use.
+  @Test func whatIsOverStaysSoWhenSomebodyLeaves() throws {
+    var links = try beginning()
+    links.append(
+      try link(
+        22, by: ben, as: bens, follows: [21], begins: true,
+        wraps: [(nil, anna, 103), (nil, ben, 104)]))
+    links.append(
+      try link(
+        23, by: ben, as: nil, follows: [22], [Given(kind: .limit, person: ben, role: nil)]))
+    let epochs = try epochs(links)
+    #expect(epochs.states[Self.id(22)] == .exposed)
+    #expect(epochs.ranking == [Self.id(22), Self.id(21)])
+    #expect(epochs.over == [Self.id(21)])
+  }
+
   /// Somebody without a place names a file that is in use as a wrap of an epoch that is over, and the other way round.
   @Test func whatDoesNotCountLetsNoFileGo() throws {
     var links = try beginning()

@@ -62,6 +62,23 @@ import VaultTrust
     #expect(try adults.carla.titles == ["Visit"])
   }
 
+  /// Somebody leaves who has the key in use, and no other one is there yet: the old wraps are put back by nobody, and nothing
+  /// is told of them.
+  @Test func whatIsOverStaysAwayWhenSomebodyLeaves() throws {
+    let adults = try family()
+    try adults.anna.vault.beginEpoch(of: #require(adults.anna.emma), without: [])
+    try adults.meet()
+    let second = try #require(adults.anna.emma).epoch
+    for adult in adults.everyone { try adult.vault.removeOldObjects().requireNone() }
+    try adults.carla.vault.leave(#require(adults.carla.emma))
+    try Replicas.carry(from: adults.carla.store, to: adults.anna.store)
+    try adults.anna.reopen()
+    let emma = try #require(adults.anna.emma)
+    #expect(emma.register.links.trust.epochs.current == nil && emma.epoch == second)
+    #expect(adults.anna.vault.problems.filter { $0.kind == .rollback } == [])
+    #expect(try wraps(adults.anna) == wraps(of: second, adults.anna))
+  }
+
   /// What somebody wrote who has no access any more stands in its place for ever, and keeps nothing.
   @Test func theHeadOfWhoeverWasLetOutKeepsNone() throws {
     let adults = try family()

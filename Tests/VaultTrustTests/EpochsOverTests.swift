@@ -92,6 +92,19 @@ import VaultTrust
     #expect(family.world.trust().epochs[family.emma]?.ranking.contains(next) == false)
   }
 
+  /// Somebody leaves who has the key of the later one. It serves no more, and the one before is needed no more than it was.
+  @Test func whatIsOverStaysSoWhenSomebodyLeaves() {
+    var family = Family()
+    let next = family.world.link(
+      family.emma, by: family.benDesk, as: family.bensPlace, follows: [family.carlIn], epoch: true,
+      wraps: wraps(family))
+    _ = family.world.leave(family.emma, by: family.carlDesk, follows: [next])
+    let epochs = family.world.trust().epochs[family.emma]
+    #expect(epochs?.states[next] == .exposed([family.carl.id]))
+    #expect(epochs?.current == nil && epochs?.ranking.first == next)
+    #expect(over(family) == [family.start])
+  }
+
   /// Whoever is no owner, or was one, says of a file that is needed that it is a wrap of an epoch that is over.
   @Test func whatDoesNotCountLetsNoFileGo() {
     var family = Family()

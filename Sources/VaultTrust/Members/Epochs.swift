@@ -21,8 +21,9 @@ package struct Epochs: Hashable, Sendable {
   package let wraps: [StatementID: [Wrap]]
   /// For each epoch those who have access and an open generation, and no wrap of it.
   package let unwrapped: [StatementID: [PersonID]]
-  /// The epochs that are over: they come before the one in use, which serves and whose key everyone has who has access. A
-  /// wrap of one is needed only as long as a head that counts is of it.
+  /// The epochs that are over: they come before the first one of the ranking, whose key everyone has who has access. Whether
+  /// that one serves is no matter: where somebody has its key who is out, what comes next comes after it. A wrap of one that
+  /// is over is needed only as long as a head that counts is of it.
   package let over: Set<StatementID>
   /// Those who have the key of each exposed epoch and are out, but for people who have access and no open generation: whose
   /// keys count their own words have to say first.
@@ -74,7 +75,7 @@ package struct Epochs: Hashable, Sendable {
     self.unwrapped = unwrapped
     ranking = Self.ranking(of: begun, states, pasts, counting: counting, in: graph)
     current = ranking.first.flatMap { states[$0] == .serves ? $0 : nil }
-    over = Self.over(before: current, wraps, in: member, known: &pasts)
+    over = Self.over(before: ranking.first, wraps, in: member, known: &pasts)
   }
 
   /// Whether nothing may be written under an epoch any more: somebody who is out has its key, and not that of another
@@ -96,13 +97,13 @@ package struct Epochs: Hashable, Sendable {
   }
 
   private static func over(
-    before current: StatementID?, _ wraps: [StatementID: [Wrap]], in member: MemberHistory,
+    before first: StatementID?, _ wraps: [StatementID: [Wrap]], in member: MemberHistory,
     known pasts: inout [LinkSet?]
   ) -> Set<StatementID> {
     let graph = member.graph
-    guard let current, let number = graph.number(of: current) else { return [] }
+    guard let first, let number = graph.number(of: first) else { return [] }
     // Whoever has no key of it goes on with that of one before.
-    let wrapped = Set((wraps[current] ?? []).map(\.person))
+    let wrapped = Set((wraps[first] ?? []).map(\.person))
     guard wrapped.isSuperset(of: member.access.entitlements.keys) else { return [] }
     let past = graph.past(of: number, known: &pasts)
     return Set(
