@@ -36,6 +36,34 @@ struct LinkTests {
     }
   }
 
+  /// A copier brings the head of somebody before the link that lets them write. What it names is nobody's garbage meanwhile.
+  @Test func whatAHeadNamesThatCameBeforeItsLinkIsNotCollected() throws {
+    let adults = try Adults()
+    let (anna, ben, carla) = (adults.anna, adults.ben, adults.carla)
+    try adults.share(with: carla, .editor)
+    try anna.vault.share(#require(anna.emma), with: ben.id, role: .editor)
+    try adults.carry(from: anna, to: ben)
+    try ben.write("Ben's")
+    func bring(_ isWanted: (String) -> Bool) throws {
+      for (path, bytes) in ben.store.blobs
+      where carla.store.blobs[path] == nil && isWanted(path.string) {
+        try carla.store.replace(path, bytes, durably: true)
+      }
+    }
+    try bring { !$0.contains("/links/") }
+    for isFresh in [false, true] {
+      if isFresh { try carla.reopen() }
+      _ = try #require(carla.emma).refresh()
+      let report = try carla.vault.collect(keepDays: 0, acceptsClock: true, isDryRun: false)
+      #expect(report.objectCount == 0 && report.skippedMembers == ["Emma"])
+      #expect(try carla.titles == [])
+    }
+    try bring { _ in true }
+    try carla.reopen()
+    #expect(try carla.titles == ["Ben's"])
+    #expect(try carla.vault.check(readsData: true).problems.filter { $0.severity > .note } == [])
+  }
+
   @Test(arguments: [(Role.viewer, Role.editor), (.editor, .viewer), (.owner, .editor)])
   func ofWhatTwoOwnersGiveAtOnceTheStrongerCounts(annas: Role, bens: Role) throws {
     let adults = try Adults()
