@@ -62,18 +62,18 @@ package enum RecordType: String, CaseIterable, Sendable {
 }
 
 extension FrontMatter {
-  /// The front matter of a new record: its type's usual fields, empty where nothing was given, then
-  /// those given beyond them in their order. A field given twice becomes a list.
+  /// The front matter of a new record: the usual fields of its type, where Kinvault knows that, empty where nothing was
+  /// given, then those given beyond them in their order. A field given twice becomes a list.
   package init(
-    type: RecordType, date: String, given: [(name: String, value: String)] = []
+    type: String, date: String, given: [(name: String, value: String)] = []
   ) {
     var names = ["type", "date", "provider", "tags"]
-    names += type.usualFields
+    names += RecordType(rawValue: type)?.usualFields ?? []
     for field in given where !names.contains(field.name) { names.append(field.name) }
     fields = names.map { name in
       let values = given.filter { $0.name == name }.map { Value.text($0.value) }
       switch (name, values.count) {
-      case ("type", _): return Field(name, .text(type.rawValue))
+      case ("type", _): return Field(name, .text(type))
       case ("date", 0): return Field(name, .text(date))
       case ("tags", _): return Field(name, .list(Self.splitTags(values)))
       case (_, 0): return Field(name, .text(""))

@@ -21,7 +21,7 @@ import Testing
       (name: "tags", value: "child, school"), (name: "at", value: "a"), (name: "at", value: "b"),
       (name: "odd", value: "# [x"), (name: "empty", value: ""),
     ]
-    let matter = FrontMatter(type: .vaccine, date: "2025-01-20", given: given)
+    let matter = FrontMatter(type: "vaccine", date: "2025-01-20", given: given)
     let document = RecordDocument(matter.document(text: "Text"))
     let parsed = try #require(try document.frontMatter())
     #expect(parsed == matter)

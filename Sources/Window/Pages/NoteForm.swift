@@ -34,7 +34,7 @@ struct NoteForm: Sendable {
 
   /// For a new record of a type.
   init(new type: RecordType, date: String) {
-    lines = FrontMatter(type: type, date: date).fields.map(Line.init)
+    lines = FrontMatter(type: type.rawValue, date: date).fields.map(Line.init)
     text = ""
   }
 

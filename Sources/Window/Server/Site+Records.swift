@@ -199,7 +199,7 @@ extension Site {
     let type = RecordType(rawValue: typeName)
     var (parent, edits) = type.map { member.place(for: $0) } ?? (parent: .root, edits: [])
     guard member.child(named: title, of: parent) == nil else { return again("edit.taken") }
-    let (note, bytes) = Self.newNote(sent, type: typeName, like: type ?? .note, date: page.date)
+    let (note, bytes) = Self.newNote(sent, type: typeName, date: page.date)
     if let problem = note.problem(bytes, before: nil) { return again(problem) }
     var edit = RecordEdit(new: .random(), titled: title, in: parent)
     do throws(VaultError) {
@@ -216,13 +216,11 @@ extension Site {
   }
 
   /// A new record's note as it was sent, with its type among the fields, and its date unless that is empty; and its bytes.
-  ///
-  /// - Parameter like: The type whose usual fields it has.
   private static func newNote(
-    _ sent: NoteForm, type: String, like usualType: RecordType, date: String
+    _ sent: NoteForm, type: String, date: String
   ) -> (form: NoteForm, bytes: [UInt8]) {
     var note = sent
-    var usual = FrontMatter(type: usualType, date: date)
+    var usual = FrontMatter(type: type, date: date)
     if date.isEmpty {
       usual.fields.removeAll { $0.name == "date" }
     } else {

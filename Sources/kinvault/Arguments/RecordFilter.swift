@@ -11,7 +11,7 @@ struct RecordFilter: ParsableArguments {
 
   @Option(
     help: ArgumentHelp("Only records of this type.", valueName: "type"),
-    completion: .list(RecordType.allValueStrings))
+    completion: .list(TypeArgument.knownNames))
   var type: String?
 
   @Option(

@@ -13,7 +13,8 @@ struct RecordAddCommand: ParsableCommand {
       Emma/Vaccines/2025-01-20 COVID-19. Its record.md starts with the fields that such a record \
       usually has; fill in what you know now, the rest later.
 
-      Types: \(RecordType.allValueStrings.joined(separator: ", "))
+      Types: \(TypeArgument.knownNames.joined(separator: ", ")). A type of your own may be \
+      given as well: then the record is put right below the member.
 
       Example:
         kinvault record add --member Emma --type vaccine --title "COVID-19" \\
@@ -26,8 +27,8 @@ struct RecordAddCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp("What kind of record it is.", valueName: "type"),
-    completion: .list(RecordType.allValueStrings))
-  var type: RecordType = .note
+    completion: .list(TypeArgument.knownNames))
+  var type = TypeArgument(.note)
 
   @Option(help: ArgumentHelp("What it is called.", valueName: "text"))
   var title: String
@@ -88,6 +89,12 @@ struct RecordAddCommand: ParsableCommand {
       } else {
         Terminal.writeLine("Added \(Terminal.visible(row.path))")
       }
+      if type.known == nil {
+        // It may have been typed wrong.
+        Terminal.note(
+          "kinvault: \u{201C}\(Terminal.visible(type.name))\u{201D} is a type of your own: it has no folder."
+        )
+      }
       try Attachment.requireWhole(missingCount: missingCount)
     }
   }
@@ -137,12 +144,12 @@ struct RecordAddCommand: ParsableCommand {
       }
       return (record, [])
     }
-    return member.place(for: type)
+    return type.known.map { member.place(for: $0) } ?? (parent: .root, edits: [])
   }
 
   private func document(date: String) throws -> [UInt8] {
     let matter = FrontMatter(
-      type: type, date: date, given: field.map { (name: $0.name, value: $0.value) })
+      type: type.name, date: date, given: field.map { (name: $0.name, value: $0.value) })
     let text = try noteFile.map { try PlainText.read(path: $0) } ?? note ?? ""
     return matter.document(text: text)
   }
