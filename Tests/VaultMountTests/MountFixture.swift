@@ -51,7 +51,9 @@ final class MountFixture {
   func start(_ options: MountOptions = MountOptions()) throws {
     let tree = FileTree(vault: vault, options: FileTreeOptions(uid: getuid(), gid: getgid()))
     mount = try Mount.start(
-      tree: tree, at: mountpoint, vault: folder, stateFolder: stateFolder, options: options)
+      tree,
+      MountSetup(
+        mountpoint: mountpoint, vault: folder, stateFolder: stateFolder, options: options))
   }
 
   /// Mounts anew as a lazy vault that has no chunk of the files which were written before.

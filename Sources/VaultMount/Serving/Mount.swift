@@ -35,19 +35,16 @@ package final class Mount: Sendable {
   ///
   /// Makes the mountpoint when it is missing, clears a dead mount there. Notes the mount in the state folder, where
   /// `Unmount` and `MountRegistry` find it. Leaves nothing behind when it throws.
-  package static func start(
-    tree: FileTree, at given: FilePath, vault: FilePath, stateFolder: FilePath?,
-    options: MountOptions
-  ) throws(MountError) -> Mount {
-    try FuseConfiguration.check(options)
-    let point = try Mountpoint.prepare(given, vault: vault)
+  package static func start(_ tree: FileTree, _ setup: MountSetup) throws(MountError) -> Mount {
+    try FuseConfiguration.check(setup.options)
+    let point = try Mountpoint.prepare(setup.mountpoint, vault: setup.vault)
     let service = Service(tree: tree)
     // Before anybody can use the mount, or unmount it: they wait for what is registered, and have it commit.
-    let entry = RunningMount(process: getpid(), mountpoint: point.path, vault: vault)
-    let registration = register(entry, stateFolder, tree.log)
+    let entry = RunningMount(process: getpid(), mountpoint: point.path, vault: setup.vault)
+    let registration = register(entry, setup.stateFolder, tree.log)
     let session: FuseSession
     do {
-      session = try mount(service, on: point, vault: vault, options: options)
+      session = try mount(service, on: point, setup)
     } catch {
       registration?.remove()
       point.cleanUp()
@@ -63,18 +60,18 @@ package final class Mount: Sendable {
       throw .refused(point.path, reason: reason)
     }
     Readahead.raise(mountpoint: point.path)
-    if let timeout = options.idleTimeout { IdleWatch.start(for: mount, timeout: timeout) }
+    if let timeout = setup.options.idleTimeout { IdleWatch.start(for: mount, timeout: timeout) }
     return mount
   }
 
   private static func mount(
-    _ service: Service, on point: Mountpoint, vault: FilePath, options: MountOptions
+    _ service: Service, on point: Mountpoint, _ setup: MountSetup
   ) throws(MountError) -> FuseSession {
     let underneath = try point.openDescriptor()
     defer { close(underneath) }
     let session = try FuseSession(
-      service: service, mountpoint: point.path, options: options.list(vault: vault),
-      checksAccess: !options.allowsOthers && geteuid() != 0)
+      service: service, mountpoint: point.path, options: setup.options.list(vault: setup.vault),
+      checksAccess: !setup.options.allowsOthers && geteuid() != 0)
     if !point.protect(descriptor: underneath) {
       service.tree.log.note("mountpoint can be written to while nothing is mounted")
     }
@@ -109,9 +106,8 @@ package final class Mount: Sendable {
 
   /// A state folder that cannot be written costs `status` its entry, not the family its records.
   private static func register(
-    _ entry: RunningMount, _ stateFolder: FilePath?, _ log: BackgroundLog
+    _ entry: RunningMount, _ stateFolder: FilePath, _ log: BackgroundLog
   ) -> MountRegistry.Registration? {
-    guard let stateFolder else { return nil }
     var registered: MountRegistry.Registration?
     log.attempt(.registration) { () throws(MountError) in
       registered = try MountRegistry.register(entry, stateFolder: stateFolder)

@@ -1,4 +1,3 @@
-import SystemPackage
 import Threads
 import VaultFiles
 
@@ -10,14 +9,12 @@ package enum MountService {
   /// Takes over SIGINT, SIGTERM and SIGHUP. Throws `MountError` before `ready`, `FileError` when the last changes
   /// could not be committed. Once `ready` was called, `closing` is, when all is over but for whoever waits in `Unmount`.
   package static func run(
-    tree: FileTree, at mountpoint: FilePath, vault: FilePath, stateFolder: FilePath?,
-    options: MountOptions, ready: (Mount) -> Void,
+    _ tree: FileTree, _ setup: MountSetup, ready: (Mount) -> Void,
     closing: (_ isWhole: Bool) -> Void
   ) throws -> Mount.Ending {
     EndSignals.takeOver()
     OpenFileLimit.raise()
-    let mount = try Mount.start(
-      tree: tree, at: mountpoint, vault: vault, stateFolder: stateFolder, options: options)
+    let mount = try Mount.start(tree, setup)
     let isStarted = SystemThread.detach { mount.requestEnd(.signalled(EndSignals.wait())) }
     precondition(isStarted, "no thread can be started")
     ready(mount)

@@ -172,9 +172,10 @@ struct MountCommand: ParsableCommand {
   private func serve(
     _ vault: Vault, _ remotes: [KnownRemote], _ traces: VaultTraces, ready: (Mount) -> Void
   ) throws -> Mount.Ending {
-    let folder = try access.folderOptions.folder()
-    let options = mountOptions(of: vault)
-    let sync = options.isReadOnly ? nil : syncService(of: vault, remotes)
+    let setup = try MountSetup(
+      mountpoint: FilePath(self.mountpoint), vault: access.folderOptions.folder(),
+      stateFolder: Environment.stateRoot.appending(vault.id.hex), options: mountOptions(of: vault))
+    let sync = setup.options.isReadOnly ? nil : syncService(of: vault, remotes)
     var closed: Result<Void, any Error>?
     var mountpoint: FilePath?
     func close(isWhole: Bool) {
@@ -189,9 +190,7 @@ struct MountCommand: ParsableCommand {
     }
     let result = Result {
       try MountService.run(
-        tree: FileTree(vault: vault, options: treeOptions(of: vault)),
-        at: FilePath(self.mountpoint), vault: folder,
-        stateFolder: Environment.stateRoot.appending(vault.id.hex), options: options,
+        FileTree(vault: vault, options: treeOptions(of: vault)), setup,
         ready: { mount in
           noteBegin(of: vault, remoteCount: remotes.count)
           mountpoint = mount.mountpoint
