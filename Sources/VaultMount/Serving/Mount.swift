@@ -25,10 +25,7 @@ package final class Mount: Sendable {
   let point: Mountpoint
   let service: Service
   let session: FuseSession
-  private let invalidator: Invalidator
-  private let loop: MountThread
-  private let registration: MountRegistry.Registration?
-  private let commitSocket: CommitSocket?
+  private let serving: MountServing
   private let ending = Guarded<Ending?>(nil)
 
   /// Mounts the tree and returns when it answers. Starts the tree, which `waitUntilEnded` stops again.
@@ -50,7 +47,8 @@ package final class Mount: Sendable {
       point.cleanUp()
       throw error
     }
-    let mount = Mount(point, service, session, registration)
+    let mount = Mount(
+      point, service, session, MountServing.begin(service, session, registration))
     // The first answer means that the kernel and we have agreed on how to talk.
     var status = stat()
     guard point.path.withPlatformString({ lstat($0, &status) }) == 0 else {
@@ -79,29 +77,12 @@ package final class Mount: Sendable {
   }
 
   private init(
-    _ point: Mountpoint, _ service: Service, _ session: FuseSession,
-    _ registration: MountRegistry.Registration?
+    _ point: Mountpoint, _ service: Service, _ session: FuseSession, _ serving: MountServing
   ) {
     self.point = point
     self.service = service
     self.session = session
-    self.registration = registration
-    let log = service.tree.log
-    let invalidator = Invalidator(session: session, log: log)
-    self.invalidator = invalidator
-    InterruptSignal.prepare()
-    service.tree.setInvalidationHandler { invalidator.add($0) }
-    service.tree.setWriteBackHandler { invalidator.writeBack($0, $1) }
-    service.tree.start()
-    commitSocket = Self.commitSocket(of: service.tree, registration)
-    Self.reportUnsaved(of: service.tree, to: registration)
-    loop = MountThread {
-      InterruptSignal.unblock()
-      let status = session.loop()
-      // The kernel may wait for an answer before it has done what it is told, and nobody gives one any more.
-      invalidator.close()
-      if status != 0 { log.failed(.serving, kind: ErrorKind("kernel", number: status)) }
-    }
+    self.serving = serving
   }
 
   /// A state folder that cannot be written costs `status` its entry, not the family its records.
@@ -115,41 +96,6 @@ package final class Mount: Sendable {
     return registered
   }
 
-  /// By which commands have what was saved here committed.
-  private static func commitSocket(
-    of tree: FileTree, _ registration: MountRegistry.Registration?
-  ) -> CommitSocket? {
-    guard let registration else { return nil }
-    var socket: CommitSocket?
-    tree.log.attempt(.registration) { () throws(MountError) in
-      socket = try CommitSocket(beside: registration.path) { () throws(FileError) in
-        try tree.commitForCommand()
-      }
-    }
-    return socket
-  }
-
-  /// Has the registration say from now on what could not be saved.
-  private static func reportUnsaved(
-    of tree: FileTree, to registration: MountRegistry.Registration?
-  ) {
-    let log = tree.log
-    let reporting = Guarded(registration)
-    tree.setUnsavedHandler { [weak tree] _ in
-      // What counts by now, so that of two reports at once the last is no older one.
-      let failure: Int32? = reporting.withLock {
-        guard let registration = $0 else { return nil }
-        return registration.write(MountReport(tree?.unsaved ?? [])) ? 0 : errno
-      }
-      guard let failure else { return }
-      if failure == 0 {
-        log.succeeded(.registration)
-      } else {
-        log.failed(.registration, kind: ErrorKind("report", number: failure))
-      }
-    }
-  }
-
   /// Ends the mount: at once when nobody uses it, else after asking the kernel for what it has not written yet, and
   /// then programs that have files open get errors. Returns when the mount no longer takes requests.
   package func requestEnd(_ reason: Ending) {
@@ -161,7 +107,7 @@ package final class Mount: Sendable {
       // Somebody uses it: programs get errors from here on.
       service.tree.log.note("mount ends while it is in use", ["kind": LogValue(ErrorKind(error))])
       WriteBack.run(point.path)
-      invalidator.finish()
+      serving.invalidator.finish()
       session.exit()
       interruptLoop()
     }
@@ -187,14 +133,14 @@ package final class Mount: Sendable {
   package func waitUntilEnded(
     closing: (_ isWhole: Bool) -> Void = { _ in }
   ) throws(FileError) -> Ending {
-    loop.join()
+    serving.loop.join()
     var isWhole = false
     defer {
       session.unmount()
       point.cleanUp()
       closing(isWhole)
-      commitSocket?.end()
-      registration?.remove()
+      serving.commitSocket?.end()
+      serving.registration?.remove()
     }
     try service.tree.stop()
     isWhole = true
@@ -204,8 +150,8 @@ package final class Mount: Sendable {
   /// libfuse's loop waits on a semaphore, which only a signal ends; one that comes just before the wait is lost.
   private func interruptLoop() {
     var pause = timespec(tv_sec: 0, tv_nsec: 20_000_000)
-    for _ in 0..<50 where !loop.hasEnded {
-      loop.interrupt(with: InterruptSignal.number)
+    for _ in 0..<50 where !serving.loop.hasEnded {
+      serving.loop.interrupt(with: InterruptSignal.number)
       nanosleep(&pause, nil)
     }
   }
