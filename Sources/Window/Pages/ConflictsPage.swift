@@ -32,10 +32,9 @@ struct ConflictsPage {
   private var texts: Texts { frame.texts }
 
   /// - Throws: What reading throws.
-  init(_ vault: Vault, _ frame: PageFrame) throws {
-    self.frame = frame
+  static func load(_ vault: Vault, _ frame: PageFrame) throws -> ConflictsPage {
     let names = vault.shownNames
-    rows = try vault.members.flatMap { member in
+    let rows: [Row] = try vault.members.flatMap { member in
       try member.keptConflicts().map { conflict in
         let original = conflict.original.flatMap { $0.isDeleted ? nil : $0 }
         return Row(
@@ -51,6 +50,7 @@ struct ConflictsPage {
           seen: conflict.original?.revision.hex ?? "", seenCopy: conflict.copy.revision.hex)
       }
     }
+    return ConflictsPage(frame: frame, rows: rows)
   }
 
   private static func side(

@@ -67,10 +67,8 @@ struct ListPage {
   private var texts: Texts { frame.texts }
 
   /// - Throws: What reading throws.
-  init(_ open: OpenVault, _ wish: Wish, _ frame: PageFrame) throws {
+  static func load(_ open: OpenVault, _ wish: Wish, _ frame: PageFrame) throws -> ListPage {
     let names = open.vault.shownNames
-    members = open.vault.members.map { NamedMember($0, names) }
-    (self.frame, self.wish) = (frame.searching("", wish), wish)
     var rows: [Row] = []
     var passed = 0
     var hasOlder = false
@@ -81,37 +79,40 @@ struct ListPage {
       else { continue }
       passed += 1
       if passed <= wish.offset { continue }
-      if rows.count == Self.pageSize {
+      if rows.count == pageSize {
         hasOlder = true
         break
       }
-      rows.append(try Self.row(shown, names, in: open))
+      rows.append(try Self.row(of: shown, names, in: open))
     }
-    (self.rows, self.hasOlder) = (rows, hasOlder)
+    return ListPage(
+      frame: frame.searching("", wish), wish: wish, rows: rows, hasOlder: hasOlder,
+      members: open.vault.members.map { NamedMember($0, names) })
   }
 
   /// What a search finds.
-  init(_ open: OpenVault, finding words: String, _ wish: Wish, _ frame: PageFrame) throws {
+  static func load(
+    _ open: OpenVault, finding words: String, _ wish: Wish, _ frame: PageFrame
+  ) throws -> ListPage {
     let names = open.vault.shownNames
     let all = open.vault.members
-    members = all.map { NamedMember($0, names) }
-    (self.frame, self.wish) = (frame.searching(words, wish), wish)
     let wanted = all.filter { wish.member ?? $0.id == $0.id }
     let (found, total) = try open.find(
-      words, in: wanted, limit: Self.pageSize, isWanted: { wish.isWanted($0) })
-    rows = try found.compactMap { found in
+      words, in: wanted, limit: pageSize, isWanted: { wish.isWanted($0) })
+    let rows: [Row] = try found.compactMap { found in
       let address = RecordAddress(member: found.row.member, record: found.row.record)
       guard let shown = try? ShownRecord(address, in: open.vault) else { return nil }
-      var row = try Self.row(shown, names, in: open)
+      var row = try Self.row(of: shown, names, in: open)
       row.excerpt = found.excerpt
       return row
     }
-    hasOlder = false
-    foundCount = total
+    return ListPage(
+      frame: frame.searching(words, wish), wish: wish, rows: rows, hasOlder: false,
+      members: all.map { NamedMember($0, names) }, foundCount: total)
   }
 
   private static func row(
-    _ shown: ShownRecord, _ names: [MemberID: FileName], in open: OpenVault
+    of shown: ShownRecord, _ names: [MemberID: FileName], in open: OpenVault
   ) throws(VaultError) -> Row {
     var row = Row(
       shown: shown, memberName: (names[shown.member.id] ?? shown.member.name).string)

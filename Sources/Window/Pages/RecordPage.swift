@@ -46,34 +46,34 @@ struct RecordPage {
   private var refusal: String? { shown.refusal(texts) }
 
   /// - Throws: `notFound`; what reading throws.
-  init(_ address: RecordAddress, in open: OpenVault, _ frame: PageFrame) throws {
+  static func load(
+    _ address: RecordAddress, in open: OpenVault, _ frame: PageFrame
+  ) throws -> RecordPage {
     let vault = open.vault
     let shown = try ShownRecord(address, in: vault)
     let member = shown.member
     let revision = try member.revision(shown.entry.revision)
-    (self.frame, self.shown) = (frame, shown)
-    memberName = (vault.shownNames[member.id] ?? member.name).string
     let (document, lacksNote) = try Self.document(of: revision, in: member)
-    note = NoteForm(document)
-    isNoteCut =
-      revision.document.map { !$0.isDeleted && $0.size > UInt64(Self.noteLimit) } ?? false
-    self.lacksNote = lacksNote
+    let isNoteCut =
+      revision.document.map { !$0.isDeleted && $0.size > UInt64(noteLimit) } ?? false
     var problem: String?
     do { _ = try document.frontMatter() } catch { problem = error.message }
-    self.problem = problem
     let readable = try member.readableItems(of: revision)
-    lacksFiles = !readable.gaps.isEmpty
-    files = try Self.files(readable.items, of: member, in: open)
-    children = member.children(of: shown.entry.record)
+    let files = try Self.files(readable.items, of: member, in: open)
+    let children = member.children(of: shown.entry.record)
       .sortedNaturally(by: \.title).compactMap {
         try? ShownRecord(RecordAddress(member: member.id, record: $0.record), in: vault)
       }
     let originals = try open.lostVersions.originals(in: member)
-    isLost = originals[shown.entry.record] != nil
-    hasLost = originals.values.contains(shown.entry.record)
-    folders = Self.folders(above: shown, in: vault)
-    let authors = try AuthorNames.load(vault, frame.texts)
-    changed = try authors.text(of: shown)
+    let changed = try AuthorNames.load(vault, frame.texts).text(of: shown)
+    return RecordPage(
+      frame: frame, shown: shown,
+      memberName: (vault.shownNames[member.id] ?? member.name).string, note: NoteForm(document),
+      isNoteCut: isNoteCut, lacksNote: lacksNote, problem: problem, changed: changed,
+      files: files, lacksFiles: !readable.gaps.isEmpty, children: children,
+      folders: Self.folders(above: shown, in: vault),
+      isLost: originals[shown.entry.record] != nil,
+      hasLost: originals.values.contains(shown.entry.record))
   }
 
   /// The beginning of the note, and whether it is damaged or missing.

@@ -13,13 +13,12 @@ struct VaultPage {
   private var texts: Texts { frame.texts }
 
   /// - Throws: What reading throws.
-  init(_ open: OpenVault, _ frame: PageFrame) throws {
-    self.frame = frame
+  static func load(_ open: OpenVault, _ frame: PageFrame) throws -> VaultPage {
     let vault = open.vault
-    name = open.name
-    devices = try vault.devices().filter { $0.person == vault.person }
-    remotes = try open.remotes()
-    problems = vault.problems.filter { $0.severity > .note }
+    return VaultPage(
+      frame: frame, name: open.name,
+      devices: try vault.devices().filter { $0.person == vault.person },
+      remotes: try open.remotes(), problems: vault.problems.filter { $0.severity > .note })
   }
 
   var document: String {

@@ -9,7 +9,7 @@ extension Site {
   func addConflicts(to router: Router<PageContext>) {
     router.get("conflicts") { _, context in
       try await show(context) { open, frame in
-        let page = try ConflictsPage(open.vault, frame)
+        let page = try ConflictsPage.load(open.vault, frame)
         for row in page.rows {
           open.vault.audit.note(.read, member: row.member, record: row.copy)
         }

@@ -21,7 +21,7 @@ extension Site {
 
   private func addVault(to vault: RouterGroup<PageContext>) {
     vault.get { _, context in
-      try await show(context) { .page(try VaultPage($0, $1).document) }
+      try await show(context) { .page(try VaultPage.load($0, $1).document) }
     }
     vault.post("sync") { request, context in
       try await ask(request, context) { _, frame, _ in
@@ -43,7 +43,7 @@ extension Site {
       try await change(request, context) { open, frame, form in
         let name = form["name"]?.trimmed ?? ""
         guard DeviceName.isGood(name) else {
-          var page = try VaultPage(open, frame)
+          var page = try VaultPage.load(open, frame)
           page.problem = frame.texts("devices.badName")
           return .page(page.document, status: .unprocessableContent)
         }

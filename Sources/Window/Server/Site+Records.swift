@@ -40,7 +40,9 @@ extension Site {
     router.get("deleted") { request, context in
       var wish = ListPage.Wish(query: request.uri.query ?? "")
       wish.deleted = true
-      return try await show(context) { [wish] in .page(try ListPage($0, wish, $1).document) }
+      return try await show(context) { [wish] in
+        .page(try ListPage.load($0, wish, $1).document)
+      }
     }
     router.post("search", use: search)
   }
@@ -62,7 +64,7 @@ extension Site {
     record.get { _, context in
       let address = try Self.address(context)
       return try await show(context) { open, frame in
-        let page = try RecordPage(address, in: open, frame)
+        let page = try RecordPage.load(address, in: open, frame)
         open.vault.audit.note(.read, member: address.member, record: address.record)
         return .page(page.document)
       }
@@ -166,10 +168,10 @@ extension Site {
     guard let words = wish.find.flatMap(open.sought) else {
       var wish = wish
       wish.find = nil
-      return try ListPage(open, wish, frame)
+      return try ListPage.load(open, wish, frame)
     }
     open.vault.audit.note(.search)
-    return try ListPage(open, finding: words, wish, frame)
+    return try ListPage.load(open, finding: words, wish, frame)
   }
 
   // MARK: Changing
