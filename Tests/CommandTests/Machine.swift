@@ -169,5 +169,5 @@ extension Machine {
   }
 
   /// What the status says of access where the vault is unlocked, which it cannot be on every machine.
-  func accessNotes() throws -> [String] { try AccessNotes(of: opened(readOnly: true)).lines }
+  func accessNotes() throws -> [String] { try AccessNotes.load(of: opened(readOnly: true)).lines }
 }

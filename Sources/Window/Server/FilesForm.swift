@@ -50,7 +50,7 @@ struct FilesForm: Sendable {
     // Some browsers once sent whole paths.
     let last = fileName.split(separator: "/").last.map(String.init) ?? fileName
     guard let name = FileName(last), name != .record else { throw Upload.BadName() }
-    self.field = .file(try site.desk.use { try Upload(name, to: address, in: $0) })
+    self.field = .file(try site.desk.use { try Upload.begin(name, to: address, in: $0) })
   }
 
   private mutating func end() throws {

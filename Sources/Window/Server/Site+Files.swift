@@ -59,7 +59,7 @@ extension Site {
       else { throw Upload.BadName() }
       let address = try Self.address(context)
       let upload = try await threads.runIfActive {
-        try desk.use { try Upload(name, to: address, in: $0) }
+        try desk.use { try Upload.begin(name, to: address, in: $0) }
       }
       for try await part in request.body {
         try await threads.runIfActive {

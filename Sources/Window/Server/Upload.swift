@@ -22,8 +22,13 @@ final class Upload: Sendable {
   private let content: Guarded<ContentImport>
 
   /// - Throws: `NameTaken`; `notFound`; why nothing of the member may be changed.
-  init(_ name: FileName, to address: RecordAddress, in open: OpenVault) throws {
-    let member = try Self.member(name, address, open)
+  static func begin(
+    _ name: FileName, to address: RecordAddress, in open: OpenVault
+  ) throws -> Upload {
+    Upload(name, to: address, of: try Self.member(name, address, open))
+  }
+
+  private init(_ name: FileName, to address: RecordAddress, of member: Member) {
     (self.address, self.name) = (address, name)
     content = Guarded(ContentImport(into: member, named: name))
   }

@@ -21,10 +21,9 @@ struct Attachment {
   private var files: FileImport
 
   /// - Throws: `PlainFileError` when one of them is not there.
-  init(paths: [String], member: Member) throws {
-    self.member = member
+  static func find(_ paths: [String], for member: Member) throws -> Attachment {
     let paths = ArgumentBytes.of(paths)
-    sources = try paths.map { path in
+    let sources: [Source] = try paths.map { path in
       let file = PlainFile(path: path)
       let status = try file.status()
       guard let last = path.split(separator: UInt8(ascii: "/")).last, let name = FileName(last)
@@ -36,10 +35,10 @@ struct Attachment {
     }
     let progress = TransferProgress(
       "Attaching", total: paths.reduce(0) { $0 &+ PlainSize.measure($1) })
-    self.progress = progress
-    files = FileImport(
+    let files = FileImport(
       into: member, mediaType: { MediaType.of($0, mode: $1) },
       progress: { progress.add($0) })
+    return Attachment(sources: sources, member: member, progress: progress, files: files)
   }
 
   /// - Throws: `alreadyExists` if a name is taken, or given twice.

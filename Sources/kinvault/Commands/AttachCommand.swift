@@ -33,7 +33,7 @@ struct AttachCommand: ParsableCommand {
   /// - Returns: How much of folders was left out.
   private func attach(to found: FoundRecord, of vault: Vault) throws -> Int {
     let member = found.member
-    var attachment = try Attachment(paths: files, member: member)
+    var attachment = try Attachment.find(files, for: member)
     defer { attachment.finish() }
     let folders = Set(attachment.folderNames)
     var seen: [FileName: SeenFile] = [:]

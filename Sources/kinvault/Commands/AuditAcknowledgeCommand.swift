@@ -19,7 +19,7 @@ struct AuditAcknowledgeCommand: ParsableCommand {
     try access.withVault(.writing) { vault in
       let found = try vault.state.acknowledgeTampering()
       guard !found.isEmpty else { return Terminal.writeLine("There is nothing to acknowledge.") }
-      let paths = NamedPath(vault)
+      let paths = NamedPath.load(of: vault)
       var table = Table("SINCE", "LAST", "REMOTE", "WHERE", "WHAT")
       for finding in found {
         table.add([

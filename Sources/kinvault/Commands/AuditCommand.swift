@@ -87,7 +87,7 @@ struct AuditCommand: ParsableCommand {
       let people = try journal.map { _ in try PersonLookup.load(of: vault) }
       let names = EventNames(vault, others: people.map { people in { people.name(of: $0) } })
       let chosen = events.filter { filter.allows($0, deviceName: names.name(of:)) }
-      let paths = NamedPath(vault)
+      let paths = NamedPath.load(of: vault)
       let rows = chosen.suffix(last ?? chosen.count).map { AuditRow(names.naming($0), paths) }
       if chosen.isEmpty { try tellWhatIsUnknown(filter, in: vault, names) }
       let isAwaited = { (problem: Problem) in problem.kind == .missing && problem.severity == .note

@@ -126,7 +126,7 @@ extension CheckCommand {
         vault: vault, remote: known.open(), threadCount: known.threadCount, repairs: repair
       ).run(readsData: readData) { bar.update($0) }
       var printed = RemoteCheckPrint(remote: name, report: report, readData: readData)
-      printed.name(NamedPath(vault))
+      printed.name(NamedPath.load(of: vault))
       return printed
     }
   }

@@ -56,6 +56,6 @@ struct ConflictsShowCommand: ParsableCommand {
 
   private func view(_ record: RecordID, of member: Member) throws -> RecordView {
     let path = RecordPath(member.displayPath(of: record)) ?? RecordPath(member: member.name)
-    return try RecordView(FoundRecord(member: member, target: .record(record), path: path))
+    return try RecordView.load(FoundRecord(member: member, target: .record(record), path: path))
   }
 }

@@ -31,7 +31,7 @@ struct EvictCommand: ParsableCommand {
 
   func run() throws {
     try access.withVaultAndKey(.writing) { vault, key in
-      try LazyAccess(vault: vault, key: key).prepare()
+      try LazyAccess.prepare(vault, key: key)
       var total = LazyReport()
       if let cacheLimit {
         try vault.setLazySettings { $0.cacheByteLimit = UInt64(cacheLimit.byteCount) }

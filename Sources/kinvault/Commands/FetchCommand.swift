@@ -23,7 +23,7 @@ struct FetchCommand: ParsableCommand {
 
   func run() throws {
     try access.withVaultAndKey(.writing) { vault, key in
-      try LazyAccess(vault: vault, key: key).prepare()
+      try LazyAccess.prepare(vault, key: key)
       let bar = ProgressBar(.items)
       defer { bar.finish() }
       var total = LazyReport()

@@ -81,10 +81,8 @@ struct JoinCommand: ParsableCommand {
     guard let name = RemoteName(remoteName) else {
       throw CommandError.usage("A remote's name is 1 to 64 of a-z, 0-9, - and _.")
     }
-    let remote = try InvitedRemote(
-      invitation, name: name, place: login.place,
-      folder: folder,
-      isConfirmed: yes)
+    let remote = try InvitedRemote.ask(
+      invitation, name: name, place: login.place, folder: folder, isConfirmed: yes)
     try remote.fetchPeople(into: folder)
     return remote
   }

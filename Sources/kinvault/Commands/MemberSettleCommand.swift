@@ -40,7 +40,7 @@ struct MemberSettleCommand: ParsableCommand {
   func run() throws {
     guard let on else { return try list() }
     try access.withVault(.writing) { vault in
-      let places = try PlacesInWords(of: vault, named: member)
+      let places = try PlacesInWords.load(of: vault, named: member)
       let found = places.ends.filter { $0.id.hasPrefix(on.lowercased()) }
       guard on.count >= 6, let end = found.first, found.count == 1 else {
         throw CommandError.notFound(
@@ -81,7 +81,9 @@ struct MemberSettleCommand: ParsableCommand {
   }
 
   private func list() throws {
-    let places = try access.withVault(.reading) { try PlacesInWords(of: $0, named: member) }
+    let places = try access.withVault(.reading) {
+      try PlacesInWords.load(of: $0, named: member)
+    }
     if json {
       try JSONOutput.print(
         places.ends.map { end in
@@ -125,11 +127,13 @@ private struct PlacesInWords {
   private(set) var lines: [String] = []
 
   /// - Parameter text: A member's name, or the first digits of an id; nil: all.
-  init(of vault: Vault, named text: String?) throws {
+  static func load(of vault: Vault, named text: String?) throws -> PlacesInWords {
     let places = try vault.placesToSettle { member in text.map(member.begins) ?? false }
-    add(places, named: text, try PersonLookup.load(of: vault), in: vault)
+    var words = PlacesInWords()
+    words.add(places, named: text, try PersonLookup.load(of: vault), in: vault)
     // Of one that does not show nobody knows more than that there is nothing to settle.
-    if ends.isEmpty, let text { _ = try RecordLookup(vault: vault).member(named: text) }
+    if words.ends.isEmpty, let text { _ = try RecordLookup(vault: vault).member(named: text) }
+    return words
   }
 
   private mutating func add(

@@ -111,7 +111,7 @@ struct RecordAddCommand: ParsableCommand {
     }
     let id = RecordID.random()
     var edit = RecordEdit(new: id, titled: title, in: parent)
-    var attachment = try Attachment(paths: attach, member: member)
+    var attachment = try Attachment.find(attach, for: member)
     defer { attachment.finish() }
     try attachment.checkNames(isTaken: { $0 == .record })
     edit.items[.record] = try attachment.note(document(date: date))

@@ -20,7 +20,7 @@ struct RecordShowCommand: ParsableCommand {
     let view = try access.withVault(.reading) { vault in
       let found = try RecordLookup(vault: vault).record(record)
       vault.audit.note(.read, member: found.member.id, record: found.record)
-      return try RecordView(found, authors: AuthorshipText.load(of: vault))
+      return try RecordView.load(found, authors: AuthorshipText.load(of: vault))
     }
     if json { try JSONOutput.print(view) } else { view.print() }
   }

@@ -29,7 +29,7 @@ struct StatusCommand: ParsableCommand {
   func run() throws {
     let folder = try folderOptions.folder()
     try MountCommits.request(in: folder)
-    let report = try StatusReport(folder: folder)
+    let report = try StatusReport.load(folder: folder)
     if json { try JSONOutput.print(report) } else { report.print() }
     if requireUnlocked, !report.isUnlocked {
       throw CommandError.locked("The vault is locked. To unlock it: kinvault unlock")
@@ -60,23 +60,21 @@ private struct StatusReport: Encodable {
     /// Of which members openings of files are noted for everyone with access.
     var reads: [String]
 
-    init(of vault: Vault) throws {
-      person = vault.profile.profile.name
-      device = vault.profile.deviceName
-      members = vault.members.count
-      records = vault.members.reduce(0) { $0 + max(0, $1.recordCount - 1) }
-      problems = vault.problems.count { $0.severity > .note }
-      conflicts = try vault.members.reduce(0) { try $0 + $1.keptConflicts().count }
-      // Several devices may have one name.
-      clocksAhead = Dictionary(
-        vault.clocksAhead().map { (vault.name(of: $0.key), $0.value / 1000) },
-        uniquingKeysWith: max)
-      clockInDoubt = vault.clockLeap() != nil
-      access = try AccessNotes(of: vault)
-      contestedInvitations = try vault.contestedInvitations().map(\.text)
-      keys = vault.dividedKeys?.text
-      refused = SignInNotes.news(of: try vault.audit.notedWithoutKeys())
-      reads = try ReadsText.load(of: vault).lines
+    static func load(of vault: Vault) throws -> Contents {
+      let clocksAhead = vault.clocksAhead().map { (vault.name(of: $0.key), $0.value / 1000) }
+      return Contents(
+        person: vault.profile.profile.name, device: vault.profile.deviceName,
+        members: vault.members.count,
+        records: vault.members.reduce(0) { $0 + max(0, $1.recordCount - 1) },
+        problems: vault.problems.count { $0.severity > .note },
+        conflicts: try vault.members.reduce(0) { try $0 + $1.keptConflicts().count },
+        // Several devices may have one name.
+        clocksAhead: Dictionary(clocksAhead, uniquingKeysWith: max),
+        clockInDoubt: vault.clockLeap() != nil, access: try AccessNotes.load(of: vault),
+        contestedInvitations: try vault.contestedInvitations().map(\.text),
+        keys: vault.dividedKeys?.text,
+        refused: SignInNotes.news(of: try vault.audit.notedWithoutKeys()),
+        reads: try ReadsText.load(of: vault).lines)
     }
 
     /// A heading and what belongs to it, a line each.
@@ -222,33 +220,38 @@ private struct StatusReport: Encodable {
       fileCount, derivedByteCount, contents, remotes, tampering
   }
 
-  init(folder: FilePath) throws {
+  static func load(folder: FilePath) throws -> StatusReport {
     let id = try Vault.describe(folder: folder).vault
-    let stateRoot = Environment.stateRoot
-    self.folder = folder.string
-    vault = id.hex
-    knowsThisMachine = access(stateRoot.appending(id.hex).appending("device").string, F_OK) == 0
-    mounts = MountRegistry.runningMounts(stateFolder: stateRoot.appending(id.hex))
-      .map(MountPlace.init)
-    let kept = FailureFile(stateFolder: stateRoot.appending(id.hex)).load()
-      .sorted { $0.last > $1.last }
-    failures = kept.map(Failure.init)
-    failureText = kept.first.map {
+    let stateFolder = Environment.stateRoot.appending(id.hex)
+    let knowsThisMachine = Glibc.access(stateFolder.appending("device").string, F_OK) == 0
+    let kept = FailureFile(stateFolder: stateFolder).load().sorted { $0.last > $1.last }
+    let (fileCount, byteCount) = FolderSize.measure(folder)
+    let state = knowsThisMachine ? try StateFolder(root: Environment.stateRoot, vault: id) : nil
+    let found = try state?.tampering() ?? TamperingMemory()
+    var report = StatusReport(
+      folder: folder.string, vault: id.hex, knowsThisMachine: knowsThisMachine, isUnlocked: false,
+      mounts: MountRegistry.runningMounts(stateFolder: stateFolder).map(MountPlace.init),
+      failures: kept.map(Failure.init), byteCount: byteCount, fileCount: fileCount,
+      derivedByteCount: try state?.derivedByteCount() ?? 0, remotes: try RemoteStatus.all(of: id),
+      tampering: found.open.map(TamperingRow.init), tamperingText: SignInNotes.warning(of: found),
+      failureText: Self.newest(of: kept), logPlace: MountLog.place(of: id))
+    try report.look(into: folder, id)
+    return report
+  }
+
+  /// - Parameter kept: The newest first.
+  private static func newest(of kept: [KeptFailure]) -> String? {
+    kept.first.map {
       let others = kept.count > 1 ? " And \(counted(kept.count - 1, "other failure"))." : ""
       return $0.text + others
     }
-    logPlace = MountLog.place(of: id)
-    (fileCount, byteCount) = FolderSize.measure(folder)
-    remotes = try RemoteStatus.all(of: id)
-    let state = knowsThisMachine ? try StateFolder(root: stateRoot, vault: id) : nil
-    derivedByteCount = try state?.derivedByteCount() ?? 0
-    let found = try state?.tampering() ?? TamperingMemory()
-    tampering = found.open.map(TamperingRow.init)
-    tamperingText = SignInNotes.warning(of: found)
+  }
+
+  /// Adds what the vault holds where it is unlocked, and what waits for a sync.
+  private mutating func look(into folder: FilePath, _ id: VaultID) throws {
     guard knowsThisMachine, let key = try SessionKeys.load(vault: id),
       try UnlockSlots(of: .here(in: folder)).opensDevice(key)
     else {
-      isUnlocked = false
       let heads = try Vault.headCounters(in: folder, device: Self.device(in: folder))
       for position in remotes.indices { remotes[position].count(pendingAmong: heads) }
       return
@@ -258,7 +261,7 @@ private struct StatusReport: Encodable {
     // Looking is no access to any record, so it is not noted, and nothing is written.
     let opened = try Vault.open(
       .here(in: folder), key: key, options: OpenOptions(readOnly: true))
-    contents = try Contents(of: opened)
+    contents = try Contents.load(of: opened)
     for position in remotes.indices { remotes[position].complete(by: opened) }
   }
 

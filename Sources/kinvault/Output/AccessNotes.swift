@@ -79,29 +79,32 @@ struct AccessNotes: Encodable {
     case unread, unfinished, ended, ending, givenUp, contested, offered, places
   }
 
-  init(of vault: Vault) throws {
+  static func load(of vault: Vault) throws -> AccessNotes {
     let people = try PersonLookup.load(of: vault)
     let places = try PlaceOffers.load(of: vault)
-    (self.places, placeLines) = (places.rows, places.lines)
-    ended = vault.problems.filter { $0.kind == .accessEnded }.map(\.reason)
+    var notes = AccessNotes(
+      ended: vault.problems.filter { $0.kind == .accessEnded }.map(\.reason),
+      places: places.rows, placeLines: places.lines)
     for member in vault.members {
-      do { add(try member.accesses(), to: member.name.string, people) } catch {
-        unread.append(Unread(member: member.name.string, reason: FailureReport(error).message))
+      do { notes.add(try member.accesses(), to: member.name.string, people) } catch {
+        let reason = FailureReport(error).message
+        notes.unread.append(Unread(member: member.name.string, reason: reason))
       }
     }
-    contested = vault.contestedPlaces.map { Contested($0, in: vault, people) }
-    offered = try Offer.all(in: vault).map { offer in
+    notes.contested = vault.contestedPlaces.map { Contested($0, in: vault, people) }
+    notes.offered = try Offer.all(in: vault).map { offer in
       Offered(id: offer.id.hex, member: offer.rawName, from: offer.givers, line: offer.line)
     }
     // Whoever has access to a member of which that cannot be told could not be told either.
     for epoch in vault.interruptedEpochs().values {
-      unfinished.append(
+      notes.unfinished.append(
         Unfinished(
           member: vault.member(epoch.member)?.name.string ?? epoch.member.shortHex,
           without: epoch.without.map(people.name(of:)), isTorn: epoch.isTorn,
           files: epoch.objectCount,
           filesLeft: epoch.leftCount))
     }
+    return notes
   }
 
   private mutating func add(

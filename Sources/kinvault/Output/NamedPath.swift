@@ -8,11 +8,10 @@ struct NamedPath {
   private let names: EventNames
   private let people: PersonLookup?
 
-  init(_ vault: Vault) {
-    self.vault = vault
-    names = EventNames(vault, others: nil)
+  static func load(of vault: Vault) -> NamedPath {
     // Where people cannot be read, their ids are shortened.
-    people = try? PersonLookup.load(of: vault)
+    let people = try? PersonLookup.load(of: vault)
+    return NamedPath(vault: vault, names: EventNames(vault, others: nil), people: people)
   }
 
   func text(_ path: String) -> String {

@@ -41,27 +41,40 @@ struct RecordView: Encodable {
   }
 
   /// - Parameter authors: Nil where it does not matter whose it is: a conflict's copy is signed by the device that kept it.
-  init(_ found: FoundRecord, authors: AuthorshipText? = nil) throws {
+  static func load(_ found: FoundRecord, authors: AuthorshipText? = nil) throws -> RecordView {
     let member = found.member
     guard let entry = member.entry(found.record) else {
       throw VaultError.notFound(what: "the record")
     }
     let revision = try member.revision(entry.revision)
-    id = entry.record.hex
-    path = found.path.string
-    pathBytes = JSONOutput.hexUnlessText(found.path.bytes)
-    changed = DateText.utc(milliseconds: entry.time.milliseconds)
-    if let authors {
-      let whose = try member.authorship(of: entry.revision)
-      authorship = AuthorshipText.word(whose)
-      signedBy = authors.row(whose)
-      let parts = try authors.parts(of: whose, entry.revision, in: member)
-      joinedFrom = parts?.map(authors.part)
-      let time = DateText.written(milliseconds: entry.time.milliseconds)
-      changedText = "Changed last: \(time), \(authors.long(whose, parts: parts))."
-    }
-    fields = []
-    text = ""
+    let readable = try member.readableItems(of: revision)
+    var view = RecordView(
+      id: entry.record.hex, path: found.path.string,
+      pathBytes: JSONOutput.hexUnlessText(found.path.bytes),
+      changed: DateText.utc(milliseconds: entry.time.milliseconds), fields: [], text: "",
+      files: readable.items.filter { $0.name != .record }
+        .sortedNaturally(by: \.name).map(FileRow.init),
+      lacksFiles: !readable.gaps.isEmpty,
+      records: member.children(of: entry.record).map(\.title)
+        .sortedNaturally { $0 }.map(\.string))
+    if let authors { try view.takeAuthorship(of: entry, in: member, authors) }
+    try view.takeNote(of: revision, in: member)
+    return view
+  }
+
+  private mutating func takeAuthorship(
+    of entry: RecordEntry, in member: Member, _ authors: AuthorshipText
+  ) throws {
+    let whose = try member.authorship(of: entry.revision)
+    authorship = AuthorshipText.word(whose)
+    signedBy = authors.row(whose)
+    let parts = try authors.parts(of: whose, entry.revision, in: member)
+    joinedFrom = parts?.map(authors.part)
+    let time = DateText.written(milliseconds: entry.time.milliseconds)
+    changedText = "Changed last: \(time), \(authors.long(whose, parts: parts))."
+  }
+
+  private mutating func takeNote(of revision: RecordRevision, in member: Member) throws {
     if let item = revision.document, !item.isDeleted {
       let document = RecordDocument(try member.beginning(of: item, byteCount: Self.noteLimit))
       text = String(decoding: document.text, as: UTF8.self)
@@ -72,12 +85,6 @@ struct RecordView: Encodable {
         text = String(decoding: document.bytes, as: UTF8.self)
       }
     }
-    let readable = try member.readableItems(of: revision)
-    lacksFiles = !readable.gaps.isEmpty
-    files = readable.items.filter { $0.name != .record }
-      .sortedNaturally(by: \.name).map(FileRow.init)
-    records = member.children(of: entry.record).map(\.title)
-      .sortedNaturally { $0 }.map(\.string)
   }
 
   /// The longest note that is shown.

@@ -19,11 +19,10 @@ struct InvitedRemote {
   /// - Parameter isConfirmed: Whether the person has said yes to the address beforehand.
   /// - Throws: `usage` for an address that is none, or that nobody else may name; `refused` when it is the vault's own
   ///   folder, or the person says no.
-  init(
+  static func ask(
     _ invitation: Invitation, name: RemoteName, place: RemotePlace, folder: FilePath,
     isConfirmed: Bool
-  ) throws {
-    self.invitation = invitation
+  ) throws -> InvitedRemote {
     let (address, password) = try place.parse(invitation.remote)
     Terminal.note("The invitation names a copy of the vault at \(Terminal.visible(address.text)).")
     do {
@@ -37,10 +36,11 @@ struct InvitedRemote {
     // Before anything is asked for or opened: whoever wrote the invitation chose the place.
     try Confirmation.require(
       "Is that where you expect it, and shall it be opened?", isGiven: isConfirmed)
-    known = try KnownRemote(
+    let known = try KnownRemote(
       RemoteConfiguration(
         name: name, address: address.text, created: FileTimestamp.now.milliseconds),
       login: place.login(for: address, password: password))
+    return InvitedRemote(invitation: invitation, known: known)
   }
 
   /// Fetches the vault's people into a folder that is empty or missing; one that holds the vault by other means stays as

@@ -6,25 +6,18 @@ import VaultObjects
 import VaultSync
 
 /// Lets a lazy vault get chunks from this machine's remotes.
-struct LazyAccess: ~Copyable {
-  private let vault: Vault
-  private let remotes: [KnownRemote]
-  private let state: StateFolder
-
-  init(vault: Vault, key: borrowing DeviceUnlockKey) throws {
-    guard vault.lazyChunks != nil else {
+enum LazyAccess {
+  /// Points the vault at the remotes.
+  ///
+  /// - Throws: `usage` for a vault that is wholly here.
+  static func prepare(_ vault: Vault, key: borrowing DeviceUnlockKey) throws {
+    guard let chunks = vault.lazyChunks else {
       throw CommandError.usage(
         "This vault is wholly on this machine; nothing of it is kept on a remote only.")
     }
     let remotes = try KnownRemote.find([], vault: vault.id, key: key)
     let state = try StateFolder(root: Environment.stateRoot, vault: vault.id)
-    (self.vault, self.remotes, self.state) = (vault, remotes, state)
-  }
-
-  /// Points the vault at the remotes.
-  func prepare() {
-    let files = RemoteFiles(remotes.map(\.place))
-    vault.lazyChunks?.setSource(RemoteChunks(files, state: state))
+    chunks.setSource(RemoteChunks(RemoteFiles(remotes.map(\.place)), state: state))
   }
 
   /// Does so if the vault is lazy and there are remotes.
@@ -32,7 +25,7 @@ struct LazyAccess: ~Copyable {
     guard vault.lazyChunks != nil else { return }
     let registry = try RemoteRegistry.here(vault: vault.id)
     guard try !registry.all().isEmpty else { return }
-    try LazyAccess(vault: vault, key: key).prepare()
+    try prepare(vault, key: key)
   }
 
   /// The records that a person named; each member's root when nothing is named.

@@ -97,7 +97,7 @@ struct RemoteStatus: Encodable {
   /// called of whose files something was found.
   mutating func complete(by vault: Vault) {
     if !memory.findings.isEmpty {
-      let paths = NamedPath(vault)
+      let paths = NamedPath.load(of: vault)
       for position in memory.findings.indices {
         memory.findings[position].text = paths.text(beginning: memory.findings[position].text)
       }

@@ -96,7 +96,7 @@ struct SyncOutcome: Encodable {
   /// Has everything show with the names that the vault has for it.
   mutating func name(_ report: SyncReport, in vault: Vault) {
     if !problems.isEmpty {
-      let paths = NamedPath(vault)
+      let paths = NamedPath.load(of: vault)
       for position in problems.indices {
         problems[position].place = paths.text(problems[position].path)
       }
