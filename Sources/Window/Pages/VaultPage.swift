@@ -103,25 +103,27 @@ struct VaultPage {
           }
         }
       }
-      if !frame.isReadOnly {
-        tag("details") {
-          tag("summary") { texts("devices.rename") }
-          frame.post("/vault/name", ["class": "edit"]) {
-            tag("label", ["for": "device"]) { texts("devices.newName") }
-            tag(
-              "input",
-              [
-                "id": "device", "name": "name", "required": "", "maxlength": "255",
-                "value": devices.first { $0.isThisOne }?.profile?.deviceName ?? "",
-                "autocomplete": "off",
-              ])
-            tag("p", ["class": "actions"]) {
-              tag("button", ["type": "submit"]) { texts("devices.rename.yes") }
-            }
-          }
+      if !frame.isReadOnly { renaming }
+      tag("p", ["class": "quiet"]) { texts("devices.about") }
+    }
+  }
+
+  private var renaming: HTML {
+    tag("details") {
+      tag("summary") { texts("devices.rename") }
+      frame.post("/vault/name", ["class": "edit"]) {
+        tag("label", ["for": "device"]) { texts("devices.newName") }
+        tag(
+          "input",
+          [
+            "id": "device", "name": "name", "required": "", "maxlength": "255",
+            "value": devices.first { $0.isThisOne }?.profile?.deviceName ?? "",
+            "autocomplete": "off",
+          ])
+        tag("p", ["class": "actions"]) {
+          tag("button", ["type": "submit"]) { texts("devices.rename.yes") }
         }
       }
-      tag("p", ["class": "quiet"]) { texts("devices.about") }
     }
   }
 

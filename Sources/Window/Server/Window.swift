@@ -77,19 +77,7 @@ package final class Window: Sendable {
       desk: desk, door: door, tabs: tabs, work: work, rules: rules, threads: threads, log: log)
     let responder = site.router().buildResponder()
     try startCaretaker()
-    let waiting = Guarded(sockets.addresses.count)
-    // Only once both are ours: whoever has one of them would be taken for the page.
-    let noteRunning: @Sendable () -> Void = { [door] in
-      let areAllRunning = waiting.withLock { waiting in
-        waiting -= 1
-        return waiting == 0
-      }
-      guard areAllRunning else { return }
-      whenReady(
-        Opening(
-          origin: rules.origin, entrance: rules.origin + DoorRules.entrance,
-          launchCode: door.launchCode(), typedCode: door.typedCode()))
-    }
+    let noteRunning = runningNote(count: sockets.addresses.count, rules, whenReady)
     try await withThrowingTaskGroup(of: Void.self) { tasks in
       for address in sockets.addresses {
         let application = Application(
@@ -104,6 +92,25 @@ package final class Window: Sendable {
       // Whatever is over first ends it.
       try await tasks.next()
       tasks.cancelAll()
+    }
+  }
+
+  /// What is called for each address that is served, and calls `whenReady` for the last: only once both are ours, since
+  /// whoever has one of them would be taken for the page.
+  private func runningNote(
+    count: Int, _ rules: DoorRules, _ whenReady: @escaping @Sendable (Opening) -> Void
+  ) -> @Sendable () -> Void {
+    let waiting = Guarded(count)
+    return { [door] in
+      let areAllRunning = waiting.withLock { waiting in
+        waiting -= 1
+        return waiting == 0
+      }
+      guard areAllRunning else { return }
+      whenReady(
+        Opening(
+          origin: rules.origin, entrance: rules.origin + DoorRules.entrance,
+          launchCode: door.launchCode(), typedCode: door.typedCode()))
     }
   }
 

@@ -182,11 +182,7 @@ struct MountCommand: ParsableCommand {
       sync?.stop()
       if isWhole { vault.audit.note(.unmount) }
       closed = Result { try vault.close() }
-      if let mountpoint {
-        let complaints = traces.clean(at: mountpoint)
-        complaints.forEach(Terminal.note)
-        vault.log.note(complaints)
-      }
+      if let mountpoint { tell(traces.clean(at: mountpoint), vault.log) }
     }
     let result = Result {
       try MountService.run(
@@ -194,10 +190,8 @@ struct MountCommand: ParsableCommand {
         ready: { mount in
           noteBegin(of: vault, remoteCount: remotes.count)
           mountpoint = mount.mountpoint
-          let complaints = traces.note(
-            mount.mountpoint, named: VaultLocation.named(self.mountpoint), keepsTraces: keepTraces)
-          complaints.forEach(Terminal.note)
-          vault.log.note(complaints)
+          let name = VaultLocation.named(self.mountpoint)
+          tell(traces.note(mount.mountpoint, named: name, keepsTraces: keepTraces), vault.log)
           sync?.start { mount.requestCount }
           ready(mount)
         }, closing: close)
@@ -209,6 +203,11 @@ struct MountCommand: ParsableCommand {
     vault.log.succeeded(.ending)
     vault.log.note("mount ends")
     return ending
+  }
+
+  private func tell(_ complaints: [String], _ log: BackgroundLog) {
+    complaints.forEach(Terminal.note)
+    log.note(complaints)
   }
 
   private func noteBegin(of vault: Vault, remoteCount: Int) {
