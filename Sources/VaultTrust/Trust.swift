@@ -49,15 +49,6 @@ package struct Trust: Sendable {
     persons.reduce(into: []) { $0.formUnion(people[$1]?.authored ?? []) }
   }
 
-  /// Who has access to the member; nil if it is not here, or its creator's device does not count.
-  package func access(to member: MemberID) -> Access? { members[member]?.access }
-
-  /// What is held in memory and has no statement here: somebody hides it, or it was lost.
-  package var missing: Set<StatementID> {
-    memory.closings.subtracting(statements.closings.keys).union(
-      memory.ends.filter { end in !statements.links.values.contains { $0[end] != nil } })
-  }
-
   // MARK: Making
 
   private static func people(

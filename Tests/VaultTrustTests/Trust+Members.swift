@@ -3,6 +3,15 @@ import VaultModel
 @testable import VaultTrust
 
 extension Trust {
+  /// Who has access to the member; nil if it is not here, or its creator's device does not count.
+  func access(to member: MemberID) -> Access? { members[member]?.access }
+
+  /// What is held in memory and has no statement here: somebody hides it, or it was lost.
+  var missing: Set<StatementID> {
+    memory.closings.subtracting(statements.closings.keys).union(
+      memory.ends.filter { end in !statements.links.values.contains { $0[end] != nil } })
+  }
+
   /// The verdict on a head as it stands in a folder where all statements are judged at once, by the epoch that is current there.
   ///
   /// - Throws: What is wrong with the file, or its signature.
