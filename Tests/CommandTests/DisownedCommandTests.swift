@@ -47,8 +47,8 @@ import VaultModel
       in: FilePath(tablet.vault),
       stateRoot: tablet.program.folder.appending("tablet state/kinvault"),
       clock: WallClock { WallClock.system.milliseconds() - 5 * 86_400_000 })
-    let key = try Vault.unlock(
-      copy, password: SecretBytes(copying: Array("correct horse battery".utf8)))
+    let key = try UnlockSlots(of: copy)
+      .open(password: SecretBytes(copying: Array("correct horse battery".utf8))).takeKey()
     let vault = try Vault.open(copy, key: key)
     let emma = try #require(vault.members.first)
     let record = RecordEdit(

@@ -24,8 +24,8 @@ import VaultModel
     let copy = try VaultCopy.find(
       in: FilePath(machine.vault), stateRoot: FilePath(machine.state).appending("kinvault"),
       clock: WallClock { WallClock.system.milliseconds() + 3652 * 86_400_000 })
-    let key = try Vault.unlock(
-      copy, password: SecretBytes(copying: Array("correct horse battery".utf8)))
+    let key = try UnlockSlots(of: copy)
+      .open(password: SecretBytes(copying: Array("correct horse battery".utf8))).takeKey()
     let vault = try Vault.open(copy, key: key)
     let emma = try #require(vault.members.first)
     let visit = try #require(emma.allEntries().first { $0.title.string.contains("Visit") })

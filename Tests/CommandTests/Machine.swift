@@ -163,8 +163,8 @@ extension Machine {
   func opened(readOnly: Bool = false) throws -> Vault {
     let copy = try VaultCopy.find(
       in: FilePath(vault), stateRoot: FilePath(state).appending("kinvault"))
-    let key = try Vault.unlock(
-      copy, password: SecretBytes(copying: Array("correct horse battery".utf8)))
+    let key = try UnlockSlots(of: copy)
+      .open(password: SecretBytes(copying: Array("correct horse battery".utf8))).takeKey()
     return try Vault.open(copy, key: key, options: OpenOptions(readOnly: readOnly))
   }
 

@@ -74,7 +74,7 @@ package struct FuzzTarget: Sendable {
     let key = FamilyMemberKey(SecretBytes(copying: random.bytes(32)))
     let keys = EpochKeys(key, member: member, binding: Binding(vault: random.id()))
     let content = random.bytes(600)
-    let name = keys.name(kind: .chunk, content: content)
+    let name = content.withUnsafeBytes { keys.name(of: HashedContent(.chunk, $0).digest) }
     let sealed = keys.seal(name: name, kind: .chunk, content: content)
     return [
       FuzzTarget(name: "object-header", seeds: [Array(sealed.prefix(16))]) { bytes in

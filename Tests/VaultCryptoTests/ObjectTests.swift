@@ -373,3 +373,10 @@ import VaultModel
     }
   }
 }
+
+extension EpochKeys {
+  /// The name of the object with this content.
+  func name(kind: ObjectKind, content: [UInt8]) -> ObjectName {
+    content.withUnsafeBytes { name(of: HashedContent(kind, $0).digest) }
+  }
+}

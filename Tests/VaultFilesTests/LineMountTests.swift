@@ -27,7 +27,8 @@ import struct SystemPackage.FilePath
       self.folder = disk.appending(folder)
       stateRoot = disk.appending(state)
       let copy = try VaultCopy.find(in: self.folder, stateRoot: stateRoot)
-      key = try Vault.unlock(copy, password: SecretBytes(copying: MountedVault.password))
+      key = try UnlockSlots(of: copy)
+        .open(password: SecretBytes(copying: MountedVault.password)).takeKey()
       vault = try Vault.open(copy, key: key)
       tree = FileTree(vault: vault, options: Self.options)
     }

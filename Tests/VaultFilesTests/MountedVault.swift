@@ -156,7 +156,8 @@ final class MountedVault {
     _ = try Vault.join(
       vault.invite(), in: copy, device: device,
       password: SecretBytes(copying: Self.password), words: .random())
-    let key = try Vault.unlock(copy, password: SecretBytes(copying: Self.password))
+    let key = try UnlockSlots(of: copy)
+      .open(password: SecretBytes(copying: Self.password)).takeKey()
     return OtherDevice(folder: folder, stateRoot: otherState, key: key, clock: clock)
   }
 
@@ -304,6 +305,11 @@ extension FileHandle {
       }
     }
     try result.get()
+  }
+
+  /// What `fstat` tells; also of a file that has no name any more.
+  func attributes() throws(FileError) -> Attributes {
+    tree.withTree { tree in tree.attributes(of: tree[file]) }
   }
 
   func get(at offset: UInt64, count: Int) throws(FileError) -> [UInt8] {

@@ -190,8 +190,8 @@ import VaultTrust
   /// Another process of Carla's.
   func reopened() throws -> Vault {
     let context = carla.vault.context
-    let key = try Vault.unlock(
-      id: carla.vault.id, state: context.state, password: SecretBytes(copying: Array("pw".utf8)))
+    let key = try UnlockSlots(vault: carla.vault.id, state: context.state)
+      .open(password: SecretBytes(copying: Array("pw".utf8))).takeKey()
     return try Vault.open(
       VaultCopy(id: carla.vault.id, store: carla.store, state: context.state, clock: .system),
       key: key, options: OpenOptions())

@@ -283,9 +283,8 @@ final class Family {
       _ id: VaultID, _ state: MemoryStore, password: String
     ) throws -> UnlockKey {
       UnlockKey(
-        try Vault.unlock(
-          id: id, state: StateFolder(store: state),
-          password: SecretBytes(copying: Array(password.utf8))))
+        try UnlockSlots(vault: id, state: StateFolder(store: state))
+          .open(password: SecretBytes(copying: Array(password.utf8))).takeKey())
     }
   }
 

@@ -90,7 +90,7 @@ struct FrozenVault {
   func open(_ options: OpenOptions = OpenOptions()) throws -> Vault {
     let password = SecretBytes(copying: Array(try secret("password").utf8))
     let copy = try VaultCopy.find(in: folder, stateRoot: stateRoot)
-    let key = try Vault.unlock(copy, password: password)
+    let key = try UnlockSlots(of: copy).open(password: password).takeKey()
     return try Vault.open(copy, key: key, options: options)
   }
 

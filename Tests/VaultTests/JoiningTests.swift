@@ -237,8 +237,8 @@ struct JoiningTests {
       let (store, state) = try join(invitation, cutAt: call)
       let image = store.imageAfterKill()
       guard try image.size(of: "vault.json") != nil else { continue }
-      let key = try Vault.unlock(
-        id: invitation.vault, state: StateFolder(store: state), password: Adults.password)
+      let key = try UnlockSlots(vault: invitation.vault, state: StateFolder(store: state))
+        .open(password: Adults.password).takeKey()
       _ = try Vault.open(
         VaultCopy(
           id: invitation.vault, store: image, state: StateFolder(store: state), clock: .system),

@@ -47,9 +47,8 @@ import VaultObjects
   private func open(_ device: Int, on store: any LocalStore) throws -> Vault {
     let replica = replicas[device]
     let password = device == 0 ? MemoryVault.password : "pw"
-    let key = try Vault.unlock(
-      id: replica.vault.id, state: replica.state,
-      password: SecretBytes(copying: Array(password.utf8)))
+    let key = try UnlockSlots(vault: replica.vault.id, state: replica.state)
+      .open(password: SecretBytes(copying: Array(password.utf8))).takeKey()
     return try Vault.open(
       VaultCopy(
         id: replica.vault.id, store: store, state: replica.state, clock: replica.clock.wallClock),

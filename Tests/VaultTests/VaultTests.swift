@@ -34,8 +34,8 @@ import VaultModel
   @Test func tellsAWrongPasswordFromADamagedSlot() throws {
     let memory = try MemoryVault()
     #expect {
-      _ = try Vault.unlock(
-        id: memory.id, state: memory.state, password: SecretBytes(copying: Array("wrong".utf8)))
+      _ = try UnlockSlots(vault: memory.id, state: memory.state)
+        .open(password: SecretBytes(copying: Array("wrong".utf8))).takeKey()
     } throws: {
       guard case VaultError.wrongPassword = $0 else { return false }
       return true
@@ -46,9 +46,8 @@ import VaultModel
     slot[slot.count / 2] ^= 1
     try memory.stateStore.replace(path, slot, durably: true)
     #expect {
-      _ = try Vault.unlock(
-        id: memory.id, state: memory.state,
-        password: SecretBytes(copying: Array(MemoryVault.password.utf8)))
+      _ = try UnlockSlots(vault: memory.id, state: memory.state)
+        .open(password: SecretBytes(copying: Array(MemoryVault.password.utf8))).takeKey()
     } throws: {
       guard case VaultError.damagedSlot = $0 else { return false }
       return true

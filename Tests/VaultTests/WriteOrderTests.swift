@@ -126,8 +126,8 @@ import VaultModel
   }
 
   private func open(_ id: VaultID, _ store: MemoryStore, _ state: StateFolder) throws -> Vault {
-    let key = try Vault.unlock(
-      id: id, state: state, password: SecretBytes(copying: Array(MemoryVault.password.utf8)))
+    let key = try UnlockSlots(vault: id, state: state)
+      .open(password: SecretBytes(copying: Array(MemoryVault.password.utf8))).takeKey()
     return try Vault.open(
       VaultCopy(id: id, store: store, state: state, clock: .system), key: key,
       options: OpenOptions())

@@ -237,20 +237,3 @@ extension UnlockSlots {
     return slot
   }
 }
-
-extension Vault {
-  /// The key that the password opens on this machine.
-  ///
-  /// - Throws: As `UnlockSlots.open(password:)`.
-  package static func unlock(
-    _ copy: VaultCopy, password: borrowing SecretBytes
-  ) throws(VaultError) -> DeviceUnlockKey {
-    try UnlockSlots(of: copy).open(password: password).takeKey()
-  }
-
-  static func unlock(
-    id: VaultID, state: StateFolder, password: borrowing SecretBytes
-  ) throws(VaultError) -> DeviceUnlockKey {
-    try UnlockSlots(vault: id, state: state).open(password: password).takeKey()
-  }
-}

@@ -47,10 +47,6 @@ package final class EpochKeys: Sendable {
     }
   }
 
-  package func name(kind: ObjectKind, content: [UInt8]) -> ObjectName {
-    content.withUnsafeBytes { name(of: HashedContent(kind, $0).digest) }
-  }
-
   // MARK: Sealing
 
   /// Writes the whole file of the object with this content.

@@ -24,11 +24,6 @@ package final class FileHandle: Sendable {
     self.flags = flags
   }
 
-  /// What `fstat` tells; also of a file that has no name any more.
-  package func attributes() throws(FileError) -> Attributes {
-    tree.withTree { tree in tree.attributes(of: tree[file]) }
-  }
-
   /// Fills the buffer from `offset` on; returns how many bytes, fewer than asked for only at the end of the file.
   ///
   /// - Throws: `inputOutput` if the range touches a damaged object, `away` for what cannot be had now, `badHandle`.

@@ -109,7 +109,7 @@ final class Cast: Sendable {
   }
 
   private static func unlock(_ id: VaultID, _ state: MemoryStore) throws -> DeviceUnlockKey {
-    try Vault.unlock(id: id, state: StateFolder(store: state), password: password)
+    try UnlockSlots(vault: id, state: StateFolder(store: state)).open(password: password).takeKey()
   }
 
   /// A machine that has become a device of a person's with the words alone, and a copy of the people's files.

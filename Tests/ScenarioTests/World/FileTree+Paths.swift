@@ -52,7 +52,7 @@ extension FileTree {
   func read(_ inode: Inode) throws(FileError) -> [UInt8] {
     let handle = try open(inode, .read)
     defer { handle.release() }
-    let size = Int(try handle.attributes().size)
+    let size = Int(try attributes(inode).size)
     var bytes = [UInt8](repeating: 0, count: size)
     let result: Result<Int, FileError> = bytes.withUnsafeMutableBytes { buffer in
       do throws(FileError) { return .success(try handle.read(at: 0, into: buffer)) } catch {

@@ -57,7 +57,8 @@ final class HouseholdCast: Sendable {
   /// What opens the machine whose disk this is.
   static func key(_ id: VaultID, _ state: MemoryStore) throws -> Family.UnlockKey {
     Family.UnlockKey(
-      try Vault.unlock(id: id, state: StateFolder(store: state), password: password))
+      try UnlockSlots(vault: id, state: StateFolder(store: state))
+        .open(password: password).takeKey())
   }
 
   private init() throws {

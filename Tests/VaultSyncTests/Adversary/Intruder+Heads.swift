@@ -42,10 +42,11 @@ extension Intruder {
   private mutating func put(
     _ kind: ObjectKind, _ content: [UInt8], _ keys: EpochKeys, in house: Household
   ) throws -> ContentDigest {
-    let name = keys.name(kind: kind, content: content)
+    let digest = content.withUnsafeBytes { HashedContent(kind, $0).digest }
+    let name = keys.name(of: digest)
     try put(
       .object(keys.member, name), keys.seal(name: name, kind: kind, content: content), in: house)
-    return content.withUnsafeBytes { HashedContent(kind, $0).digest }
+    return digest
   }
 
   private mutating func someHead(

@@ -51,8 +51,8 @@ struct FrozenDevices: Sendable {
     self.vault = id
     words = paper
     seeds = try files.map { store, state in
-      let key = try Vault.unlock(
-        id: id, state: StateFolder(store: state), password: SecretBytes(copying: Array("pw".utf8)))
+      let key = try UnlockSlots(vault: id, state: StateFolder(store: state))
+        .open(password: SecretBytes(copying: Array("pw".utf8))).takeKey()
       return Family.Seed(store: store, state: state, key: Family.UnlockKey(key))
     }
     try #require(seeds.count == 4)
