@@ -38,15 +38,6 @@ package struct FrontMatter: Hashable, Sendable {
   /// When it happened, as written (`2025-01-20`); empty if it is not given or not text.
   package var date: String { text("date") }
 
-  /// The tags; one that stands alone may be written without a list.
-  package var tags: [String] {
-    switch self["tags"] {
-    case .text(let tag): tag.isEmpty ? [] : [tag]
-    case .list(let values): values.compactMap(\.plainText)
-    case .map, nil: []
-    }
-  }
-
   private func text(_ name: String) -> String { self[name]?.plainText ?? "" }
 }
 

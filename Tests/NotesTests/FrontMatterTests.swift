@@ -59,7 +59,7 @@ import Testing
     #expect(matter.fields.map(\.name) == ["lot", "tags", "site", "results"])
     #expect(matter["lot"] == .text("0123"))
     #expect(matter["site"] == .text("left: arm"))
-    #expect(matter.tags == ["a", "b"])
+    #expect(matter["tags"] == .list([.text("a"), .text("b")]))
     #expect(
       matter["results"]
         == .list([.map([.init("name", .text("Hb")), .init("value", .text("13.5"))])]))

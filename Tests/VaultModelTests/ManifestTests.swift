@@ -31,7 +31,6 @@ import VaultModel
       #expect(manifest.childCount(of: record) == expected.count)
     }
     #expect(manifest.liveCount == manifest.entries.count { !$0.isDeleted })
-    #expect(manifest.latestTime == entries.map(\.time).max())
   }
 
   /// From any part of what is known, and some of what it replaced.

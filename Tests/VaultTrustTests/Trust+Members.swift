@@ -29,3 +29,14 @@ extension Trust {
     return member.verdict(on: head, current: epochs[head.member]?.current)
   }
 }
+
+extension Statements {
+  /// The ids of all that is here and sound: what the next reading need not verify again.
+  var sound: Set<StatementID> {
+    var all = Set(closings.keys)
+    all.formUnion(certificates.keys)
+    all.formUnion(roots.keys.map(\.root))
+    for links in links.values { all.formUnion(links.keys) }
+    return all
+  }
+}

@@ -10,8 +10,6 @@ import VaultObjects
 /// What a repair did to one member.
 package struct RepairReport: Sendable {
   package var member: String
-  /// Revision objects that were found and opened.
-  package var revisionCount = 0
   package var recordCount = 0
   /// Records whose newest revision is gone and that went back to an older one.
   package var wentBack: [String] = []
@@ -138,7 +136,6 @@ extension Member {
       try isJoin(found.revision, found.digest)
     }
     var report = RepairReport(member: name.string)
-    report.revisionCount = found.vouched.count + found.replaced.count
     report.unvouched = found.unvouched
     // Without a root there is nothing to go on from: writing that down would hide what is left.
     guard entry(.root) != nil || found.vouched.contains(where: { $0.revision.record == .root })

@@ -19,8 +19,6 @@ package struct Manifest: Sendable {
   private var others: [RecordID: [RecordEntry]] = [:]
   // Revisions among the entries that are sealed in another epoch than the current one; seldom any.
   private var late: [ContentDigest: StatementID] = [:]
-  /// The greatest time of any entry that was applied.
-  package private(set) var latestTime = HybridTime.zero
 
   package init() {}
 
@@ -132,7 +130,6 @@ package struct Manifest: Sendable {
   }
 
   private mutating func join(_ entry: RecordEntry, from epoch: StatementID?) -> Change {
-    latestTime = max(latestTime, entry.time)
     let position = nodes.position(of: entry.record)
     guard let shown = nodes[position] else {
       nodes.set(entry, at: position)
@@ -159,7 +156,6 @@ package struct Manifest: Sendable {
   /// Puts an entry in the place of whatever is known of its record, newer or not: only for a repair,
   /// which goes back to what can still be read.
   package mutating func replace(_ entry: RecordEntry) {
-    latestTime = max(latestTime, entry.time)
     for gone in rivals(of: entry.record) { late[gone.revision] = nil }
     others[entry.record] = nil
     nodes.set(entry)

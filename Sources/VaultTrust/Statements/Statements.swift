@@ -127,15 +127,6 @@ package struct Statements: Sendable {
     return (certificate.person, known.signingKey)
   }
 
-  /// The ids of all that is here and sound: what the next reading need not verify again.
-  package var sound: Set<StatementID> {
-    var all = Set(closings.keys)
-    all.formUnion(certificates.keys)
-    all.formUnion(roots.keys.map(\.root))
-    for links in links.values { all.formUnion(links.keys) }
-    return all
-  }
-
   /// A body, what was signed for it, and by what signature.
   struct Signed {
     let id: StatementID
