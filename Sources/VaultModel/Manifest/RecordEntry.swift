@@ -132,10 +132,7 @@ extension RecordEntry {
     guard let record, let title, let revision else {
       throw reader.malformed("the record, the title or the revision is missing")
     }
-    guard (parent == nil) == (record == .root) else {
-      throw reader.malformed("the root has a parent, or another record has none")
-    }
-    guard mode & ~0o7777 == 0 else { throw reader.malformed("the mode is out of range") }
+    try reader.check(record, in: parent, mode: mode)
     guard let writer = devices[checked: UInt64(device)] else {
       throw reader.malformed("the device is not in the table")
     }

@@ -50,12 +50,7 @@ extension RecordRevision {
     guard let record, let title, let device else {
       throw reader.malformed("the record, the title or the device is missing")
     }
-    guard (parent == nil) == (record == .root) else {
-      throw reader.malformed("the root has a parent, or another record has none")
-    }
-    guard attributes.mode & ~0o7777 == 0 else {
-      throw reader.malformed("the mode is out of range")
-    }
+    try reader.check(record, in: parent, mode: attributes.mode)
     guard document == nil || document?.name == .record else {
       throw reader.malformed("the document is not named record.md")
     }
@@ -181,5 +176,16 @@ extension VersionVector.Entry {
   fileprivate func encode(to writer: inout WireWriter) {
     writer.id(1, device)
     writer.varint(2, counter)
+  }
+}
+
+extension WireReader {
+  /// Refuses what neither a revision nor an entry may say of a record: that the root has a parent or another record has
+  /// none, and a mode that is more than permission bits.
+  func check(_ record: RecordID, in parent: RecordID?, mode: UInt32) throws(ModelError) {
+    guard (parent == nil) == (record == .root) else {
+      throw malformed("the root has a parent, or another record has none")
+    }
+    guard mode & ~0o7777 == 0 else { throw malformed("the mode is out of range") }
   }
 }

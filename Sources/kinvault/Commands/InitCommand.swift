@@ -22,13 +22,7 @@ struct InitCommand: ParsableCommand {
 
   @OptionGroup var folderOptions: FolderOptions
 
-  @Option(
-    help: ArgumentHelp(
-      "What you call yourself. Default: the name of this account.", valueName: "name"))
-  var name: NameArgument?
-
-  @OptionGroup var deviceOptions: NewDeviceOptions
-  @OptionGroup var wordsOptions: NewWordsOptions
+  @OptionGroup var person: NewPersonOptions
 
   @Flag(help: "Do not ask to type some of the words back.")
   var yes = false
@@ -36,9 +30,9 @@ struct InitCommand: ParsableCommand {
   func run() throws {
     let folder = try newFolder()
     try checkIsEmpty(folder)
-    let password = try deviceOptions.newPassword()
-    let created = try wordsOptions.teach(.random(), isShort: yes) { words in
-      let machine = try deviceOptions.machine(of: name?.text)
+    let password = try person.deviceOptions.newPassword()
+    let created = try person.wordsOptions.teach(.random(), isShort: yes) { words in
+      let machine = try person.deviceOptions.machine(of: person.name?.text)
       let copy = try VaultCopy.make(in: folder, stateRoot: Environment.stateRoot)
       return try Vault.create(copy, device: machine, password: password, words: words)
     }
@@ -77,7 +71,7 @@ struct InitCommand: ParsableCommand {
   }
 
   private func farewell(_ folder: FilePath) {
-    wordsOptions.sayWhere()
+    person.wordsOptions.sayWhere()
     let quoted = ShellWord.quoted(folder.string)
     Terminal.writeLine(
       """

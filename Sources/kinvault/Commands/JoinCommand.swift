@@ -31,13 +31,7 @@ struct JoinCommand: ParsableCommand {
     completion: .file())
   var invitationFile: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "What you call yourself. Default: the name of this account.", valueName: "name"))
-  var name: NameArgument?
-
-  @OptionGroup var deviceOptions: NewDeviceOptions
-  @OptionGroup var wordsOptions: NewWordsOptions
+  @OptionGroup var person: NewPersonOptions
 
   @Option(
     help: ArgumentHelp("What the invitation's remote is called from now on.", valueName: "name"))
@@ -60,9 +54,9 @@ struct JoinCommand: ParsableCommand {
     let folder = VaultLocation.absolute(path)
     let invitation = try readInvitation()
     let remote = try invitedRemote(invitation, folder: folder)
-    let password = try deviceOptions.newPassword()
-    let joined = try wordsOptions.teach(.random(), isShort: yes) { words in
-      let machine = try deviceOptions.machine(of: name?.text)
+    let password = try person.deviceOptions.newPassword()
+    let joined = try person.wordsOptions.teach(.random(), isShort: yes) { words in
+      let machine = try person.deviceOptions.machine(of: person.name?.text)
       let copy = try VaultCopy.findOrMake(
         invitation.vault, in: folder, stateRoot: Environment.stateRoot)
       return try Vault.join(
@@ -103,7 +97,7 @@ struct JoinCommand: ParsableCommand {
 
   /// - Parameter answer: What came of telling the invitation's remote; nil without one.
   private func farewell(_ folder: FilePath, _ invitation: Invitation, _ answer: SyncOutcome?) {
-    wordsOptions.sayWhere()
+    person.wordsOptions.sayWhere()
     let inviter =
       invitation.inviterName.isEmpty
       ? "whoever invited you" : Terminal.visible(invitation.inviterName)
