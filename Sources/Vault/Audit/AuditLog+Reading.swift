@@ -130,7 +130,7 @@ extension AuditLog {
       problems.append(
         Problem(
           .missing, .warning, path: path,
-          reason: "it does not follow the segment before: one was removed or exchanged"))
+          reason: "it does not follow the file before: one was removed or exchanged"))
     }
     if let problem = try cut(of: device, person, after: end) { problems.append(problem) }
     return (parts, problems)
@@ -183,10 +183,10 @@ extension AuditLog {
     return kept?.next == known.next
       ? Problem(
         .missing, .warning, path: path,
-        reason: "its newest segment is not here: the end was cut off")
+        reason: "its newest file is not here: the end was cut off")
       : Problem(
         .missing, .note, path: path,
-        reason: "its newest segment is not here: it comes with a sync that looks everywhere, or "
+        reason: "its newest file is not here: it comes with a sync that looks everywhere, or "
           + "was cut off")
   }
 }

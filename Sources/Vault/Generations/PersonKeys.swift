@@ -148,7 +148,7 @@ struct DeviceWrap {
   }
 
   fileprivate var isAnotherGenerations: VaultError {
-    .damaged(path: path.string, reason: "it is another generation's key")
+    .damaged(path: path.string, reason: "it holds other keys of its person than its name says")
   }
 }
 

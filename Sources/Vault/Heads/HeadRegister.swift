@@ -110,7 +110,7 @@ struct HeadRegister: Sendable {
       if device == context.device.id, links.trust.epochs.over.contains(body.epoch) {
         throw .branched(path: path.string, above: 0)
       }
-      throw .waiting(path, until: "its key has come, in a wrap of its epoch")
+      throw .waiting(path, until: "the key that it is sealed with has come")
     }
     let sealed: Sealed
     do { sealed = try Sealed(decoding: body.sealed) } catch {

@@ -136,6 +136,6 @@ extension Member {
       next = id == .root ? nil : entry.parent
     }
     return parts.isEmpty
-      ? "a record that is not in the manifest" : parts.reversed().joined(separator: "/")
+      ? "a record that is in no list here" : parts.reversed().joined(separator: "/")
   }
 }

@@ -309,7 +309,8 @@ package struct SignedTree: Sendable {
     guard let known = people[person], known.history.valid[closing] != nil,
       known.anyCertificate(of: device) != nil
     else {
-      throw .damaged(path: path.string, reason: "its generation or its device is not known here")
+      throw .damaged(
+        path: path.string, reason: "the keys or the device that it is for are not known here")
     }
     do { try MasterKey.requireWrap(bytes) } catch {
       throw VaultError(error, path: path.string)
