@@ -157,7 +157,9 @@ package final class Vault: Sendable {
     return member
   }
 
-  /// The same for a member that is to take the place of `old`, and shows beside it until then; nil for any other.
+  /// Makes a new member, with this person as its owner.
+  ///
+  /// - Parameter old: The member whose place it is to take, and beside which it shows until then; nil if there is none.
   func addMember(
     named name: FileName, renewing old: MemberID?
   ) throws(VaultError) -> Member {

@@ -113,7 +113,7 @@ extension ObjectStore {
     }
   }
 
-  /// The same without the keys in use.
+  /// What `body` makes of the place of the content under keys of other epochs than the one in use.
   ///
   /// - Parameter error: What is wrong with what stands under those.
   func inOtherPlace<Value>(

@@ -152,7 +152,7 @@ package final class Staging: Sendable {
   /// and the log, and for each staged object a record and its folder.
   package static let commitByteCount: UInt64 = 1 << 20
   private static let recordByteCount: UInt64 = 2 * blockByteCount
-  /// The same in files: the folders of objects, and what a commit writes besides records.
+  /// How many files such a chunk leaves free on the disk: for the folders of objects, and for what a commit writes besides records.
   private static let commitFileCount: UInt64 = 512
 
   /// Makes sure that the disk has room for a chunk that is written at once, and then still for the commit and for what was

@@ -171,7 +171,7 @@ extension SyncReport {
       .map(RemoteMemory.Finding.init)
   }
 
-  /// The same of earlier findings, with what this sync has found damaged here.
+  /// Earlier findings, with what this sync has found damaged here.
   fileprivate func findings(
     ofDamageHere earlier: [RemoteMemory.Finding]
   ) -> [RemoteMemory.Finding] {

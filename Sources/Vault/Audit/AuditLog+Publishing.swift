@@ -151,7 +151,8 @@ extension AuditLog {
     return try knownEnd(of: device, registered: said)
   }
 
-  /// The same where what its register says was read.
+  /// Where the log of a device of this person ended at the latest that is known, by what this machine keeps and what the device's
+  /// register says, which was read before.
   func knownEnd(of device: DeviceID, registered: LogEnd?) throws(VaultError) -> LogEnd? {
     let kept = try context.state.logEnd(of: device)
     guard let said = registered else { return kept }
@@ -180,7 +181,7 @@ extension AuditLog {
     try registeredEnd(of: device, person: context.person)
   }
 
-  /// The same of anybody's device: where a log ends is not sealed.
+  /// Where the register of anybody's device says that its log ends: that is not sealed.
   func registeredEnd(
     of device: DeviceID, person: PersonID
   ) throws(VaultError) -> RegisteredEnd {
@@ -208,7 +209,7 @@ extension StateFolder {
     try writtenLog(of: device)?.end
   }
 
-  /// The same, and when that was, in milliseconds since 1970.
+  /// Where this machine's own log ended when it last wrote a segment, and when that was, in milliseconds since 1970.
   func writtenLog(of device: DeviceID) throws(VaultError) -> (end: LogEnd, time: UInt64)? {
     guard let bytes = try readIfThere(Self.logEndPath, limit: 4 << 10) else { return nil }
     let lines = ChecksummedLines(decoding: bytes, title: Self.logEndTitle)

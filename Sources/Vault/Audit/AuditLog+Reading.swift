@@ -259,7 +259,7 @@ package struct LoggedEvent: Sendable {
     let event: AuditEvent
   }
 
-  /// The same, the oldest first, each event of a person once.
+  /// These events, the oldest first, each event of a person once.
   static func once(_ events: [LoggedEvent]) -> [LoggedEvent] {
     // One device's events mostly are, and a million of them are hundreds of megabytes.
     let areInOrder = zip(events, events.dropFirst()).allSatisfy { $0.event.time < $1.event.time }

@@ -43,7 +43,7 @@ extension AuditLog {
     }
   }
 
-  /// The same, and it will be given again.
+  /// What was noted without keys and nobody was told yet, the oldest first. It stays so: it will be given again.
   package func notedWithoutKeys() throws(VaultError) -> [AuditEvent] {
     named(try keylessBatches().flatMap(\.events))
   }

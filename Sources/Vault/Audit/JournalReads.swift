@@ -100,7 +100,7 @@ extension Vault {
       }
   }
 
-  /// The same. From now on they were told, and what they open is noted.
+  /// What this machine's person was not told yet, and is told now: from here on what they open is noted.
   package func takeReadsNews() throws(VaultError) -> [ReadsNews] {
     let news = try readsNews()
     if news.isEmpty || isReadOnly { return news }
@@ -139,7 +139,7 @@ extension Member {
     heads.withLock { notedReads(in: $0) }
   }
 
-  /// The same for who holds `heads`.
+  /// What owners say of whether openings of files are noted in its journal, for a caller who holds the lock of `heads`.
   func notedReads(in heads: HeadsState) -> Head.Reads? {
     let access = register.links.access
     let now = context.clock.milliseconds()

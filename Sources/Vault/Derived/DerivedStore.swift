@@ -19,9 +19,9 @@ package struct DerivedContent: Hashable, Sendable {
     case pageCount
     /// A file as a picture that fits into a square of so many pixels.
     case thumbnail(side: Int)
-    /// The same of one of its pages, from 1 on.
+    /// One of a file's pages, from 1 on, as a picture that fits into a square of so many pixels.
     case page(Int, side: Int)
-    /// The same of what has grey values, with those around a centre from black to white.
+    /// A page of grey values as such a picture, with the values around a centre shown from black to white.
     case windowedPage(Int, side: Int, centre: Double, width: Double)
     /// What a DICOM file says of itself.
     case dicomHeader

@@ -24,7 +24,7 @@ package struct Leaving: Hashable, Sendable {
     }
   }
 
-  /// The same of a revision. A device counts its heads: what has the counter of something that is disowned, or a greater
+  /// Whether a revision is disowned. A device counts its heads: what has the counter of something that is disowned, or a greater
   /// one, was signed after it, whatever its date.
   func isDisowned(_ revision: SignedRevision, among signed: Set<SignedRevision>) -> Bool {
     isDisowned(revision.time)

@@ -22,7 +22,7 @@ extension Vault {
     try beginGeneration(Leaving(devices), words: words)
   }
 
-  /// The same, and goes without what these devices have signed since a time.
+  /// Removes devices of this person, and goes without what they have signed since a time.
   package func beginGeneration(
     _ leaving: Leaving, words: borrowing RecoveryWords
   ) throws(VaultError) {

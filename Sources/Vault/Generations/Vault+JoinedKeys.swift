@@ -30,7 +30,7 @@ extension Vault {
   /// piece.
   package var dividedKeys: DividedKeys? { context.people[person]?.dividedKeys }
 
-  /// The same, as they are now.
+  /// What was changed of this person's keys on machines that had not met, read anew; nil if they are in one piece.
   package func readDividedKeys() throws(VaultError) -> DividedKeys? {
     try context.reloadPeople()
     return dividedKeys

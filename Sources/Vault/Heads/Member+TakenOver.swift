@@ -44,7 +44,7 @@ extension Member {
   /// The late heads that were taken over, of devices that may go on from there.
   var takenOverOfWriters: [LoadedHead] { heads.withLock { takenOverOfWriters($0) } }
 
-  /// The same for who holds the lock of `heads`.
+  /// The late heads that were taken over, of devices that may go on from there, for a caller who holds the lock of `heads`.
   func takenOverOfWriters(_ heads: HeadsState) -> [LoadedHead] {
     let access = register.links.access
     return heads.takenOver.values.filter { head in

@@ -244,7 +244,7 @@ extension Member {
     return list.ofWhole
   }
 
-  /// The same where some of the records may be damaged.
+  /// The chunks of a record and of those below it, where some of these records may be damaged.
   fileprivate func listChunks(below top: RecordID) -> ChunkList {
     var list = ChunkList()
     for entry in entries(below: top) {

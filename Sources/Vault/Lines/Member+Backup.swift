@@ -16,7 +16,7 @@ extension Member {
     try learnRest(ofLost: kept, &heads)
   }
 
-  /// The same of what this machine wrote before it was out: as the device that it was, which was left out before anybody had
+  /// Learns as well what this machine wrote before it was out: as the device that it was, which was left out before anybody had
   /// that, and whoever types the words on a machine goes on with what is in it; or before its person was let out of the member,
   /// and in again.
   func learnRestOfFormer(_ heads: inout HeadsState) throws(VaultError) {

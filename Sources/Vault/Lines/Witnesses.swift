@@ -68,7 +68,8 @@ struct Witnesses: Sendable {
     leads(from: new, to: old) { $0 }
   }
 
-  /// The same of two devices that count. What a device has taken over that was left out since others say in `retold`.
+  /// Whether a device is of the person of another one, and may say that its machine was that one before. Both count: what a device
+  /// has taken over that was left out since, others say in `retold`.
   func goesOnAs(_ new: DeviceID, from old: DeviceID) -> Bool {
     areOfOnePerson(new, old) && hasBecome(new, from: old)
   }

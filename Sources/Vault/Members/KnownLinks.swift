@@ -16,7 +16,7 @@ final class KnownLinks: Sendable {
 
   var links: MemberLinks { latest.withLock { $0 } }
 
-  /// The same as of `links`, which are not copied for it: every change in a mount asks.
+  /// The person's role by the links that are known. The links are not copied for it, since every change in a mount asks.
   func role(of person: PersonID, now: UInt64) -> Role? {
     latest.withLock { $0.role(of: person, now: now) }
   }
@@ -107,7 +107,7 @@ extension Member {
     return false
   }
 
-  /// The same for who holds `heads` and sees to it that what is known follows the epoch.
+  /// Reads the links anew, for a caller who holds the lock of `heads` and sees to it that what is known follows the epoch.
   ///
   /// When this person has no access any more the keys stay as they were, so that what is open can be closed.
   func loadLinks() throws(VaultError) {

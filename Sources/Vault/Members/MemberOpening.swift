@@ -134,7 +134,7 @@ extension MemberRoot {
     return try load(member, from: bytes, people: people)
   }
 
-  /// The same of its file's bytes.
+  /// A member's root, verified, from the bytes of its file.
   static func load(
     _ member: MemberID, from bytes: [UInt8], people: People
   ) throws(VaultError) -> MemberRoot {
@@ -168,7 +168,7 @@ struct IdentityKeys: Sendable {
   func expanded() -> ExpandedIdentities { ExpandedIdentities(self) }
 }
 
-/// The same while an opening unwraps keys with them: each is expanded when it is needed first, and once.
+/// A person's identity keys while an opening unwraps keys with them: each is expanded when it is needed first, and once.
 ///
 /// Not to be kept longer than that: what is expanded stands in ordinary memory.
 final class ExpandedIdentities: Sendable {

@@ -92,7 +92,7 @@ struct DeviceEnrolment {
     }
   }
 
-  /// The same for who holds the commit lock.
+  /// Writes the device's own register, for a caller who holds the commit lock.
   func storeRegister(
     _ device: ThisDevice, _ new: NewDevice, keys: PersonKeys, beside others: Person? = nil,
     knowing acquaintances: [Acquaintance] = []
@@ -211,7 +211,7 @@ extension SealingKey {
     try openDeviceKeys(file.deviceKeys, of: file.device, path: path)
   }
 
-  /// The same of keys that wait to come into the file.
+  /// The device whose private keys these are: they wait to come into its file.
   func openDeviceKeys(
     _ keys: Sealed, of expected: DeviceID, path: String
   ) throws(VaultError) -> ThisDevice {

@@ -119,8 +119,8 @@ extension VaultContext {
     try changeRegister(logEnd: nil, change)
   }
 
-  /// The same, with the end of the log as it is now; nil leaves that as it was. Where nothing but the end of the log is
-  /// another one, the register says since when that is so.
+  /// Writes this device's register anew, with the end of the log as it is now; nil leaves that as it was. Where nothing but
+  /// the end of the log is another one, the register says since when that is so.
   ///
   /// - Parameter skipping: So many counters are left out.
   func changeRegister(

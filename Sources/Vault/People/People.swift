@@ -91,7 +91,7 @@ struct People: Sendable {
     }
   }
 
-  /// The same for what a device wrote before it may have been removed, and only its person reads.
+  /// The certificate that vouches for what a device wrote, perhaps before it was removed, and only its person reads.
   ///
   /// - Throws: As `certificate`, but for `signedByRemovedDevice`.
   func anyCertificate(

@@ -12,7 +12,7 @@ extension Vault {
     try vouching(by: personalProfile())
   }
 
-  /// The same, remembered for syncs without the keys.
+  /// For whom this person vouches, as `vouching` says it; this machine remembers it for syncs without the keys.
   package func rememberedVouching() throws(VaultError) -> Vouching {
     let vouching = try vouching()
     let known = try context.state.loadVouching(of: person)

@@ -4,7 +4,7 @@ import VaultTrust
 
 /// Who is vouched for, as the tree shows.
 extension SignedTree {
-  /// The same with what these members say. One whose root does not hold says nothing.
+  /// Who is vouched for, with those besides for whom these members speak. A member whose root does not hold says nothing.
   package func extending(
     _ vouching: Vouching, by members: some Sequence<MemberID>
   ) throws(VaultError) -> Vouching {

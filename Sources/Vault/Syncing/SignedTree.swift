@@ -147,7 +147,7 @@ package struct SignedTree: Sendable {
     return SignedFacts(counter: 0, hash: hash, previous: nil)
   }
 
-  /// The same for the file that stands in the store; nil when there is none.
+  /// Whether the file that stands in the store at `path` counts, and what it says; nil when there is none.
   package func verifyStored(_ path: VaultPath) throws(VaultError) -> SignedFacts? {
     let bytes: [UInt8]
     do {

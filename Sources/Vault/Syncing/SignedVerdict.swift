@@ -40,7 +40,7 @@ extension SignedTree {
     }
   }
 
-  /// The same for the file that stands in the store; nil when there is none.
+  /// What the file that stands in the store at `path` is worth; nil when there is none.
   ///
   /// - Throws: What keeps it from being read or judged.
   package func verdictOnStored(_ path: VaultPath) throws(VaultError) -> SignedVerdict? {

@@ -24,7 +24,7 @@ extension Member {
     return false
   }
 
-  /// The same for who does not hold `heads`.
+  /// Whether a head that was not taken in may come to count, for a caller who does not hold the lock of `heads`.
   var hasHeadsToCome: Bool {
     get throws(VaultError) {
       try heads.withLock { (heads) throws(VaultError) in try hasHeadsToCome(heads) }

@@ -92,7 +92,7 @@ extension Member {
     return unnamed(digests, by: isWanted)?.subtracting(heads.withLock { $0.namedObjects })
   }
 
-  /// The same without looking at the heads, whose lock the caller may hold.
+  /// Those of the contents that nothing names, found without looking at the heads: the caller may hold their lock.
   func unnamed(
     _ digests: Set<ContentDigest>, by isWanted: (RecordEntry) -> Bool
   ) -> Set<ContentDigest>? {

@@ -21,7 +21,7 @@ extension Vault {
 }
 
 extension VaultContext {
-  /// The same, where of what other devices wrote only these members are known.
+  /// How far the clock is ahead of all that is known, where of what other devices wrote only these members are known.
   func clockLeap(from members: [Member]) -> ClockLeap? {
     guard let seen = state.clockSeen() ?? members.compactMap(\.ownTime).max() else {
       return nil

@@ -105,7 +105,7 @@ final class FileNode: Node {
     return isSame && isLinked(to: item, in: record)
   }
 
-  /// The same, whatever the item shows.
+  /// Whether an item of this file's id is a name of this file by the records that hold its names, whatever the item shows.
   func isLinked(to item: Item, in record: RecordID) -> Bool {
     if links.isEmpty || links.contains(Link(record: record, name: item.name)) { return true }
     return linkRecords.contains(record) && links.contains { item.linkRecords.contains($0.record) }

@@ -39,9 +39,9 @@ package final class DirectoryHandle: Sendable {
     }
   }
 
-  /// The same with attributes. Counts one reference of the kernel for each entry that `body` took, except `.` and `..`.
-  /// What was removed since the snapshot is left out. An error behind an entry that was taken ends the reading there, since
-  /// whoever hears of an error takes none of them; reading on from there throws it.
+  /// Entries from `cookie` on, with their attributes. Counts one reference of the kernel for each entry that `body` took,
+  /// except `.` and `..`. What was removed since the snapshot is left out. An error behind an entry that was taken ends the
+  /// reading there, since whoever hears of an error takes none of them; reading on from there throws it.
   package func readWithAttributes(
     from cookie: UInt64, _ body: (DirectoryEntry, Attributes) -> Bool
   ) throws(FileError) {

@@ -36,7 +36,7 @@ extension FileTree {
   /// A member with more records is not looked through when a person waits for the mount to end.
   private static let partingRecordCount = 10_000
 
-  /// The same at the end of the mount.
+  /// Thins at the end of the mount, for which a person may wait: members with many records are left out.
   func thinAtLast() throws(FileError) {
     let small = members.filter { $0.member.recordCount <= Self.partingRecordCount }
     try thin(small, removesAll: true)

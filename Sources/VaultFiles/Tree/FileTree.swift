@@ -74,8 +74,8 @@ package final class FileTree: Sendable {
     try state.withLock(body)
   }
 
-  /// The same for what may need more than is in memory: removes what `body` names as an obstacle, without the lock, and runs
-  /// it again. It changes nothing before it throws.
+  /// Runs `body` with what the tree shows, also where it needs more than is in memory: removes what `body` names as an
+  /// obstacle, without the lock, and runs it again. It changes nothing before it throws.
   func look<Answer: Sendable>(
     _ body: (inout sending TreeState) throws(TreeObstacle) -> sending Answer
   ) throws(FileError) -> Answer {

@@ -26,7 +26,7 @@ extension TreeState {
     return node
   }
 
-  /// The same for two directories.
+  /// Two directories with their records and files loaded.
   mutating func loaded(
     _ first: Inode, _ second: Inode
   ) throws(TreeObstacle) -> (DirectoryNode, DirectoryNode) {

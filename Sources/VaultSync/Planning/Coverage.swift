@@ -24,7 +24,7 @@ package struct Coverage: Hashable, Sendable {
     return version.entries.count > 1 ? nil : true
   }
 
-  /// The same for the revision itself.
+  /// Whether this revision is surely there.
   package func holds(_ revision: RecordRevision) -> Bool {
     revision.previous.count < 2 && !revision.version.isEmpty
       && revision.version.entries.allSatisfy { self[$0.device] >= $0.counter }

@@ -11,7 +11,7 @@ struct CargoSkipping: Sendable {
 
   /// So many folders have their turn in a sync.
   static let turnCount = 8
-  /// The same in the sync that looks everywhere, once a day.
+  /// So many folders have their turn in the sync that looks everywhere, once a day.
   static let dailyTurnCount = 512
 
   init(session: SyncSession, local: LocalLook) {

@@ -36,7 +36,7 @@ struct RemoteLook: Sendable {
 }
 
 extension RemoteLook {
-  /// The same as if these files were not there, nor the members that have nothing else and are not here.
+  /// What would have been seen if these files were not there, nor the members that have nothing else and are not here.
   func without(_ left: Set<VaultPath>, besides local: LocalLook) -> RemoteLook {
     if left.isEmpty { return self }
     var look = self

@@ -102,7 +102,7 @@ final class SignedExchange: Sendable {
   /// What is to be done about a register.
   func plan(_ path: VaultPath) -> RegisterPlan { plan(path, here: here[path]) }
 
-  /// The same with what is here by now.
+  /// What is to be done about a register, given what stands here by now.
   func plan(_ path: VaultPath, here facts: SignedFacts?) -> RegisterPlan {
     if staysBroken(path) || judged.unread.contains(path) { return RegisterPlan(.leave) }
     if judged.maybeNewer.contains(path) { return RegisterPlan(.leave) }

@@ -31,7 +31,7 @@ struct StatementSync {
     }
   }
 
-  /// The same of one member.
+  /// Statements of one member; none if its links were not looked for.
   private func paths(of member: MemberID) -> [VaultPath] {
     guard isLookedFor(member) else { return [] }
     return Self.sorted(exchange.files(of: .member(member)).filter(\.isStatement))
@@ -141,7 +141,7 @@ struct StatementSync {
   /// Puts on the remote what is here of people and it lacks.
   func pushPeople() throws(SyncError) { try push(peoplePaths) }
 
-  /// The same for one member's root, links and wraps.
+  /// Puts on the remote what is here of one member's root, links and wraps and it lacks.
   func push(_ member: MemberID) throws(SyncError) {
     try push(paths(of: member))
   }

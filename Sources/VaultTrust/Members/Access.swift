@@ -11,7 +11,7 @@ struct Remainder: Hashable, Sendable {
   let gift: Gift
   /// Nil: nothing.
   private(set) var role: Role?
-  /// The same as if the person had given nothing up.
+  /// The role that the person would have if they had given nothing up.
   private(set) var besideLeavings: Role?
 }
 
