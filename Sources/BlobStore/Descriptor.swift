@@ -130,7 +130,7 @@ func retryingInterrupted<Returned: SignedInteger>(_ call: () -> Returned) -> Ret
   return returned
 }
 
-/// The same for plain system calls, which return -1 and set `errno`; returns 0 or -errno.
+/// Makes a plain system call, which returns -1 and sets `errno`, again while a signal interrupts it; returns 0 or -errno.
 func errorOf(_ call: () -> Int32) -> Int32 {
   while call() < 0 {
     let error = errno

@@ -44,7 +44,8 @@ package struct FileLock: ~Copyable, Sendable {
     return FileLock(file)
   }
 
-  /// The same for a file in a store's folder, which it makes when it is missing; follows no link, as the store does.
+  /// The lock of a file in a store's folder, or nil at once while someone else holds it. Makes the file when it is missing,
+  /// and follows no link, as the store does.
   package static func attempt(
     in store: DirectoryStore, _ path: BlobPath, mode: Mode = .exclusive
   ) throws(BlobStoreError) -> FileLock? {

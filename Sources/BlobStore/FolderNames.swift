@@ -12,7 +12,7 @@ package enum FolderNames {
     return try read(stream)
   }
 
-  /// The same of a folder that is open, and stays so.
+  /// The names in a folder that is open, and stays so, but for `.` and `..`, in no order.
   package static func all(in descriptor: Int32) throws(Errno) -> [[UInt8]] {
     // What reads it takes its descriptor with it when it is closed.
     let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
@@ -28,7 +28,7 @@ package enum FolderNames {
     return try read(stream)
   }
 
-  /// The same; none where it cannot be read.
+  /// The names in it but for `.` and `..`, in no order; none where it cannot be read.
   package static func readable(in folder: FilePath) -> [[UInt8]] {
     do { return try all(in: folder) } catch { return [] }
   }

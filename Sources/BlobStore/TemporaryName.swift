@@ -5,7 +5,7 @@ package enum TemporaryName {
   /// `.<name>.tmp-<seconds since 1970>-<8 random hex digits>`.
   package static func make(for name: String) -> String { make(for: name, at: Int(time(nil))) }
 
-  /// The same as if it were that many seconds after 1970.
+  /// A name as it would be made so many seconds after the beginning of 1970.
   package static func make(for name: String, at seconds: Int) -> String {
     let digits = String(UInt32.random(in: .min ... .max), radix: 16)
     let zeros = String(repeating: "0", count: 8 - digits.count)

@@ -50,7 +50,7 @@ package final class BackgroundLog: Sendable {
     failed(work, kind: ErrorKind(error), of: subject, values)
   }
 
-  /// The same where there is no error but a number of one.
+  /// Something could not be done, and there is no error that says why, but a kind of one.
   package func failed(
     _ work: BackgroundWork, kind: ErrorKind, of subject: LogIdentity? = nil,
     _ values: KeyValuePairs<LogWord, LogValue> = [:]

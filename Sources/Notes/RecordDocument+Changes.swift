@@ -1,5 +1,5 @@
 extension RecordDocument {
-  /// The same with other fields and another text. What does not change stays to the byte, comments among it; where fields
+  /// The note with other fields and another text. What does not change stays to the byte, comments among it; where fields
   /// cannot be changed line by line the front matter is written anew.
   ///
   /// - Parameters:

@@ -16,7 +16,7 @@ package struct PictureView: Hashable, Sendable {
 
   /// For lists: an image or a first page within 256 pixels.
   package static let small = PictureView(.whole, side: 256)
-  /// The same within 1,024.
+  /// For looking at one: an image or a first page within 1,024 pixels.
   package static let large = PictureView(.whole, side: 1024)
 
   /// Within how many pixels pages are shown.
@@ -28,8 +28,8 @@ package struct PictureView: Hashable, Sendable {
     return PictureView(.page(number), side: side)
   }
 
-  /// The same of a frame of DICOM through a window. Each window is made by itself, and kept: who draws one with the mouse should
-  /// ask where it comes to rest.
+  /// A frame of DICOM through a window; nil as for a page. Each window is made by itself, and kept: who draws one with the
+  /// mouse should ask where it comes to rest.
   package static func frame(_ number: Int, side: Int, window: GreyWindow) -> PictureView? {
     guard page(number, side: side) != nil else { return nil }
     return PictureView(.windowedPage(number, window), side: side)

@@ -94,7 +94,8 @@ package final class Pictures: Sendable {
     return form
   }
 
-  /// The same of what is here; what a lazy vault keeps elsewhere, and only its beginning would tell, may be anything.
+  /// What `form` says, as far as that can be told without fetching anything: a file that a lazy vault keeps elsewhere, and of
+  /// which only its beginning would tell, may be anything.
   package func formIfHere(
     of item: Item, of member: Member
   ) throws(VaultError) -> ContentHere<PictureForm?> {
@@ -181,7 +182,7 @@ package final class Pictures: Sendable {
 }
 
 extension Pictures.Found {
-  /// The same of what is made of the value; nothing where nothing can be.
+  /// What is made of the value, where there is one; `nothing` where nothing can be made of it.
   fileprivate func map<Other>(_ make: (Value) -> Other?) -> Pictures.Found<Other> {
     switch self {
     case .here(let value): make(value).map { .here($0) } ?? .nothing

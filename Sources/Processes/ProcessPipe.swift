@@ -28,7 +28,7 @@ package final class ProcessPipe {
     return reading
   }
 
-  /// The same.
+  /// Gives the writing end away: whoever takes it closes it.
   package func takeWriting() -> Int32 {
     defer { writing = -1 }
     return writing

@@ -212,7 +212,7 @@ extension RemoteAddress: CustomStringConvertible {
     }
   }
 
-  /// The same with the paths of this machine as `whole` has them: a relative one means something else in another folder.
+  /// The address with paths of this machine made whole by `whole`: a relative one means something else in another folder.
   package func withWholePaths(_ whole: (FilePath) -> FilePath) -> RemoteAddress {
     switch self {
     case .directory(let path): return .directory(whole(path))

@@ -73,7 +73,7 @@ package final class Renderer: Sendable {
     picture(["thumbnail", String(side)], bytes, side: side)
   }
 
-  /// The same of any page of a PDF or a TIFF, or frame of a DICOM file.
+  /// A picture, as WebP, that fits into a square of `side` pixels, of any page of a PDF or a TIFF or any frame of a DICOM file.
   ///
   /// - Parameters:
   ///   - number: One of `pageNumbers`; there may be no such page.

@@ -18,14 +18,14 @@ func sqlite(_ body: () -> Int32) throws(SearchError) {
   guard [SQLITE_OK, SQLITE_ROW, SQLITE_DONE].contains(code) else { throw .index(code: code) }
 }
 
-/// The same for a call of the vault: `try reading(member.revision(name))`.
+/// Makes a call of the vault, and says its failure in our words: `try reading(member.revision(name))`.
 func reading<Value>(
   _ call: @autoclosure () throws(VaultError) -> Value
 ) throws(SearchError) -> Value {
   do { return try call() } catch { throw .vault(error) }
 }
 
-/// The same for several calls.
+/// Makes several calls of the vault, and says the failure of any of them in our words.
 func reading<Value>(_ body: () throws(VaultError) -> Value) throws(SearchError) -> Value {
   do { return try body() } catch { throw .vault(error) }
 }

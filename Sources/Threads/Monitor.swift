@@ -54,7 +54,7 @@ public final class Monitor<Value: ~Copyable>: @unchecked Sendable {
     case answer(Answer)
     /// Look again after the next change; maybe earlier.
     case wait
-    /// The same, but after this time at the latest.
+    /// Look again after the next change, and after this time at the latest.
     case waitAtMost(Duration)
   }
 

@@ -25,7 +25,7 @@ package enum SystemThread {
     return thread
   }
 
-  /// The same for a thread that nobody waits for; false, with nothing done, if there is none to be had.
+  /// Runs the body on a thread that nobody waits for; false, with nothing done, if there is none to be had.
   ///
   /// A thread that has done its work waits a while for more: making one costs as much as reading a small file. So a body leaves
   /// the thread as it was.

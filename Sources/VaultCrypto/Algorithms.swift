@@ -25,7 +25,7 @@ func mustSucceed(_ result: Int32, _ operation: StaticString = #function) {
   guard result == 1 else { preconditionFailure("OpenSSL failed in \(operation)") }
 }
 
-/// The same for what returns a new object.
+/// The new object that such a call of OpenSSL gives.
 @inline(__always)
 func mustExist(_ object: OpaquePointer?, _ operation: StaticString = #function) -> OpaquePointer {
   guard let object else { preconditionFailure("OpenSSL failed in \(operation)") }

@@ -89,7 +89,7 @@ package enum VaultError: Error {
 }
 
 extension VaultError {
-  /// The same failure in the vault's words; `notFound` becomes `missing`.
+  /// A store's failure in the vault's words; `notFound` becomes `missing`.
   package init(_ error: BlobStoreError) {
     switch error {
     case .notFound(let path): self = .missing(path: path)
@@ -162,7 +162,7 @@ package func storing<Value: ~Copyable>(
   do { return try call() } catch { throw VaultError(error) }
 }
 
-/// The same of several calls.
+/// Several calls of a store, the failure of any of which is said in the vault's words.
 package func storing<Value: ~Copyable>(
   _ body: () throws(BlobStoreError) -> Value
 ) throws(VaultError) -> Value {
@@ -179,7 +179,7 @@ package func ifWhole<Value>(
   }
 }
 
-/// The same of several calls.
+/// What several calls read; nil where something of it is missing or damaged.
 package func ifWhole<Value>(_ body: () throws(VaultError) -> Value) throws(VaultError) -> Value? {
   try ifWhole(try body())
 }

@@ -34,7 +34,7 @@ func inVault<Value>(
   do { return try call() } catch { throw .vault(error) }
 }
 
-/// The same of several calls.
+/// Several calls of the vault, the failure of any of which is said as one of plain files.
 func inVault<Value>(_ body: () throws(VaultError) -> Value) throws(PlainFileError) -> Value {
   do { return try body() } catch { throw .vault(error) }
 }

@@ -48,7 +48,7 @@ package final class SealingKey: Sendable {
     }
   }
 
-  /// The same of a ciphertext that is not copied first.
+  /// What was sealed, of a ciphertext that is not copied first; throws as the other `open`.
   func open(
     nonce: [UInt8], _ ciphertext: UnsafeRawBufferPointer, label: FileLabel, path: String,
     counter: UInt64

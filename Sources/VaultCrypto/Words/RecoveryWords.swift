@@ -42,7 +42,7 @@ package struct RecoveryWords: ~Copyable, Sendable {
     self.init(entropy: entropy)
   }
 
-  /// The same for UTF-8 in secret memory; bytes that are not UTF-8 make an unknown word.
+  /// Reads the words from UTF-8 in secret memory, as a person types them; bytes that are not UTF-8 make an unknown word.
   package init(parsing text: borrowing SecretBytes) throws(WordsError) {
     try self.init(parsing: text.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
   }

@@ -88,7 +88,7 @@ extension RecordRevision {
     return writer.bytes
   }
 
-  /// The same, signed anew by the device with this certificate.
+  /// Encodes the revision, signed anew by the device with this certificate, and before it the item pages that are not stored yet.
   ///
   /// - Parameter sign: Gives the signature, 64 bytes, over a revision without it.
   package mutating func encodeSigned(

@@ -56,8 +56,8 @@ final class Invalidator: Sendable {
   /// Drops what has not been told yet. What is under way may still wait for the kernel.
   func close() { isClosed.store(true, ordering: .releasing) }
 
-  /// The same, and returns when nothing is under way. For that the kernel may need requests answered: to be called while they
-  /// are.
+  /// Drops what has not been told yet, and returns when nothing is under way. For that the kernel may need requests answered:
+  /// to be called while they are.
   func finish() {
     close()
     writeBacks.sync {}

@@ -70,7 +70,7 @@ final class Desk: Sendable {
   /// Nothing is shown from now on. What runs may take its time: `end` waits for it.
   func refuse() { state.withLock { $0.isLocked = true } }
 
-  /// The same, and returns when the vault is closed.
+  /// Shows nothing from now on, and returns when what runs has come to its end and the vault is closed.
   ///
   /// - Parameter locksMachine: Whether commands ask for the password as well from now on; else the vault stays as unlocked as
   ///   it is on this machine.

@@ -14,7 +14,7 @@ struct FormValues: Sendable {
   /// Nil for what is not there, or is no text.
   subscript(name: String) -> String? { values[name] }
 
-  /// The same; nil also where it is empty.
+  /// A value as it was sent; nil for what is not there, is no text, or is empty.
   func given(_ name: String) -> String? { values[name].flatMap { $0.isEmpty ? nil : $0 } }
 
   /// A text as it may stand in an address or in a header: all but a few letters, digits and signs as `%` with two digits.

@@ -24,7 +24,7 @@ struct PageFrame: Sendable {
     (self.version, self.isReadOnly) = (version, isReadOnly)
   }
 
-  /// The same above a list of what is wanted, found by these words.
+  /// The frame around a list of what is wanted, found by these words: a search that begins there keeps both.
   func searching(_ words: String, _ wish: ListPage.Wish) -> PageFrame {
     var frame = self
     frame.words = words

@@ -90,7 +90,7 @@ struct Texts: Sendable {
     date(LocalTimeText.of(milliseconds: milliseconds).day)
   }
 
-  /// The same with the time of day.
+  /// The day and the time of day, in the time zone of this machine.
   func time(milliseconds: UInt64) -> String {
     let text = LocalTimeText.of(milliseconds: milliseconds)
     return "\(date(text.day)), \(text.time)"

@@ -176,7 +176,8 @@ struct Site: Sendable {
     } catch { return problem(error, context, typed) }
   }
 
-  /// The same for what belongs to a page that is shown already: it is no use of its own, and is not looked for anew.
+  /// Answers with a part of a page that is shown already, such as a picture: that is no use of its own, and what others have
+  /// written is not looked for.
   func showPart(
     _ body: @escaping @Sendable (OpenVault) throws -> Response
   ) async throws -> Response {
@@ -185,7 +186,7 @@ struct Site: Sendable {
     } catch { return Response(status: .notFound) }
   }
 
-  /// The same as `show` for what a form asks for and changes nothing.
+  /// Answers a form that asks for something and changes nothing, once its secret was checked.
   func ask(
     _ request: Request, _ context: PageContext,
     _ body: @escaping @Sendable (OpenVault, PageFrame, FormValues) throws -> Response
@@ -197,7 +198,7 @@ struct Site: Sendable {
     return try await show(context, typed: NoteForm(form)) { try body($0, $1, form) }
   }
 
-  /// The same for what changes something: one at a time, and on what there is now.
+  /// Answers a form that changes something, once its secret was checked: one at a time, and on what there is now.
   func change(
     _ request: Request, _ context: PageContext,
     _ body: @escaping @Sendable (OpenVault, PageFrame, FormValues) throws -> Response

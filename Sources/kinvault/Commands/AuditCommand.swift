@@ -198,7 +198,7 @@ private struct AuditRow: Encodable {
   let person: String?
   let about: String?
   let detail: String
-  /// The same for a person to read.
+  /// The detail in words.
   let text: String
   let count: Int
   let by: String

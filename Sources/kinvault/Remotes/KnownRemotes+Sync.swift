@@ -12,7 +12,7 @@ extension [KnownRemote] {
       .flatMap(\.shortcomings)
   }
 
-  /// The same; what came of each.
+  /// Syncs with each of them, and gives what came of each.
   func syncAll(_ vault: Vault, _ order: SyncOutcome.Order) -> [SyncOutcome] {
     map { SyncOutcome.syncing($0, vault, order, others: self) }
   }

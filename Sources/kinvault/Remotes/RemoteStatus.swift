@@ -123,7 +123,7 @@ struct RemoteStatus: Encodable {
     judge()
   }
 
-  /// The same for the page.
+  /// What the page shows of it.
   var line: RemoteLine {
     RemoteLine(
       name: name, address: address, pending: pending, lastSync: memory.lastSuccess,

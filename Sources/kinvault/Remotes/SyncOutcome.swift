@@ -121,7 +121,8 @@ struct SyncOutcome: Encodable {
     return [RemoteProblem(remote: remote, kind: .init(of: failure), text: error)] + found
   }
 
-  /// The same as lines for a terminal; where a sync was not complete, and nothing tells why, that.
+  /// Why it failed, or what a person should look at, as lines for a terminal. Where a sync was not complete, and nothing
+  /// tells why, it is said that it was not.
   var shortcomings: [String] {
     var texts = attention.map(\.text)
     if texts.isEmpty, state == "unfinished" { texts = ["not complete; \(summary)"] }

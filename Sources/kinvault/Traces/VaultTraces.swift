@@ -96,7 +96,7 @@ struct VaultTraces {
     }
   }
 
-  /// The same of all mounts that have ended, also by a crash.
+  /// Removes what is kept of all mounts that have ended, also by a crash, but where it is to be kept.
   func cleanEnded() -> [String] {
     let running = Set(runningMounts.map(\.bytes))
     return attempt { () throws(VaultError) in
