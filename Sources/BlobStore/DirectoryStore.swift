@@ -116,7 +116,7 @@ package final class DirectoryStore: LocalStore {
   /// Four times what vm.dirty_expire_centisecs is by default.
   private static let writebackSeconds = 120
 
-  /// As the time of its last change, so nothing else may count by that.
+  /// Keeps when the blob was of use as the time of the file's last change: nothing else may go by that time.
   package func noteUse(of path: BlobPath) throws(BlobStoreError) {
     let error = inParent(of: path) { folder, name in
       errorOf { utimensat(folder, name, nil, AT_SYMLINK_NOFOLLOW) }

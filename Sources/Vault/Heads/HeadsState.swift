@@ -78,7 +78,8 @@ struct HeadsState: Sendable {
   /// The segments that heads name: all that they hold is known.
   var namedSegments: Set<ContentDigest> { Set(loaded.values.flatMap(\.head.segments)) }
 
-  /// Those that heads of one epoch name. What a head of another one brought is known as late only.
+  /// The segments that heads of one epoch name: `late`, or the one in use for nil. What a head of another epoch brought is
+  /// known as late only.
   func namedSegments(in late: StatementID?) -> Set<ContentDigest> {
     Set(loaded.values.lazy.filter { $0.late == late }.flatMap(\.head.segments))
   }

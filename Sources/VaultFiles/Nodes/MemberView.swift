@@ -103,7 +103,7 @@ final class MemberView {
     return unread
   }
 
-  /// Nobody looks any more.
+  /// Forgets what is shown of the member, since nobody looks at it any more.
   func letGo() {
     directories = [:]
     files = [:]

@@ -36,7 +36,8 @@ extension TreeState {
     return node
   }
 
-  /// As `Member.freeFolder`, where nothing that is shown or not yet saved has it.
+  /// The record that a folder of this name becomes, as `Member.freeFolder` says; nil also where something that is shown or
+  /// not yet saved is that record.
   private func freeFolder(named name: FileName, in directory: DirectoryNode) -> RecordID? {
     let view = directory.view
     guard directory.record == .root, let record = view.member.freeFolder(named: name),

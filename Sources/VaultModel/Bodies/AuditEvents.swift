@@ -20,13 +20,13 @@ package struct AuditEvents: Hashable, WireMessage {
     self.unknown = unknown
   }
 
-  /// As every message is read. A log has a million events, and only what is called within this module is compiled for the very
+  /// Decodes the events, as every message is decoded. A log has a million events, and only what is called within this module is compiled for the very
   /// message: that takes a seventh less time.
   package init(decoding bytes: [UInt8]) throws(ModelError) {
     try self.init(decoding: bytes, limit: Limits.signedFileBytes)
   }
 
-  /// Those of a file that may be larger than a segment: this machine's own, of events that wait.
+  /// Decodes the events of a file that may be larger than a segment: one of this machine's own, in which events wait.
   package init(decoding bytes: [UInt8], limit: Int) throws(ModelError) {
     self = try WireReader.read(bytes, what: Self.what, limit: limit) {
       (reader) throws(ModelError) in try AuditEvents(reading: reader)

@@ -111,7 +111,7 @@ package enum MountRegistry {
     let path: FilePath
     let descriptor: Int32
     let mount: RunningMount
-    /// As long from the beginning: a report is written on a full disk too.
+    /// The file has this length from the beginning, so that a report can be written on a full disk too.
     private static let byteCount = 4096
 
     /// Puts a report in the place of the one before, as far as there is room; false when that cannot be written.

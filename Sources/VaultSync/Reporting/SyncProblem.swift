@@ -230,7 +230,7 @@ extension SyncProblem {
         + "\(head.shown): it was not carried on yet, or is being withheld.")
   }
 
-  /// It may have written that before anybody told it.
+  /// A removed device has written a file that does not count, perhaps before it was told that it is removed.
   static func removedDevice(_ path: VaultPath) -> SyncProblem {
     SyncProblem(
       .untrusted, .note, path: path.string,

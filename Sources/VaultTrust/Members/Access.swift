@@ -9,7 +9,7 @@ package struct Entitlement: Hashable, Sendable {
 /// What is left of one gift.
 struct Remainder: Hashable, Sendable {
   let gift: Gift
-  /// Nil: nothing.
+  /// Nil where nothing is left.
   private(set) var role: Role?
   /// The role that the person would have if they had given nothing up.
   private(set) var besideLeavings: Role?

@@ -42,7 +42,7 @@ package struct Statements: Sendable {
     admitRest(files)
   }
 
-  /// These, and more of members. What is broken or waits among the new ones alone is told.
+  /// These statements together with more of members. It is told only of the new ones what is broken or waits.
   ///
   /// - Parameter verified: What of the new ones was verified here before.
   package func adding(

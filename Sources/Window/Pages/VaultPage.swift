@@ -148,7 +148,7 @@ struct ProblemList {
   let frame: PageFrame
   let problems: [Problem]
 
-  /// More help nobody.
+  /// So many are shown at the most: more would help nobody.
   private static let limit = 100
 
   var html: HTML {

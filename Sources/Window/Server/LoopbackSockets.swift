@@ -9,7 +9,7 @@ struct LoopbackSockets {
   /// `127.0.0.1`, and `::1` where this machine has it.
   let addresses: [String]
 
-  /// Finds one.
+  /// Finds a port that is free for both addresses.
   init() throws {
     for _ in 0..<20 {
       guard let (port, ours) = Self.bind4(port: 0) else { continue }

@@ -2,7 +2,7 @@ import VaultCrypto
 
 /// A new PIN for something that counts wrong ones.
 enum NewPIN {
-  /// As many characters it has at least.
+  /// A PIN has so many characters at least.
   private static let leastCount = 6
   private static let tooShort = "That is too short: at least \(leastCount) digits or letters."
 
