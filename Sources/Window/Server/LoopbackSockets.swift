@@ -10,18 +10,16 @@ struct LoopbackSockets {
   let addresses: [String]
 
   /// Finds a port that is free for both addresses.
-  init() throws {
+  static func find() throws -> LoopbackSockets {
     for _ in 0..<20 {
       guard let (port, ours) = Self.bind4(port: 0) else { continue }
       defer { close(ours) }
       guard Self.hasIPv6 else {
-        (self.port, addresses) = (Int(port), ["127.0.0.1"])
-        return
+        return LoopbackSockets(port: Int(port), addresses: ["127.0.0.1"])
       }
       guard let theirs = Self.bind6(port: port) else { continue }
       close(theirs)
-      (self.port, addresses) = (Int(port), ["127.0.0.1", "::1"])
-      return
+      return LoopbackSockets(port: Int(port), addresses: ["127.0.0.1", "::1"])
     }
     throw Failure()
   }

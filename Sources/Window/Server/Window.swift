@@ -71,7 +71,7 @@ package final class Window: Sendable {
     defer { threads.shutdownGracefully { _ in } }
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let name = "k\(Secret.random().text.prefix(24)).localhost"
-    let sockets = try LoopbackSockets()
+    let sockets = try LoopbackSockets.find()
     let rules = DoorRules(host: "\(name):\(sockets.port)")
     let site = Site(
       desk: desk, door: door, tabs: tabs, work: work, rules: rules, threads: threads, log: log)

@@ -30,9 +30,9 @@ struct OpenCommand: ParsableCommand {
     OpenFileLimit.raise()
     // Before there is any other thread: each has them wait for the one that looks for them.
     let signals = HeldSignals([SIGINT, SIGTERM, SIGHUP])
-    let gate = try PageGate(
-      access.folderOptions.folder(), passwordFile: access.passwordFile,
-      acceptsRollback: access.acceptRollback, log: { MountLog.begin($0, isWatched: false) })
+    let folder = try access.folderOptions.folder()
+    let id = try Vault.describe(folder: folder).vault
+    let gate = PageGate(folder, of: id, access, log: MountLog.begin(id, isWatched: false))
     let window = Window(gate, log: gate.log)
     _ = SystemThread.detach {
       signals.wait()

@@ -17,18 +17,11 @@ final class PageGate: VaultGate {
   let log: BackgroundLog
   let renderer = Renderer.installed()
 
-  /// - Parameters:
-  ///   - passwordFile: Where the password is to be had without a question, if anywhere.
-  ///   - acceptsRollback: Whether to go on with a folder that is older than this machine remembers it.
-  /// - Throws: `notAVault`.
-  init(
-    _ folder: FilePath, passwordFile: String?, acceptsRollback: Bool,
-    log: (VaultID) -> BackgroundLog
-  ) throws(VaultError) {
-    (self.folder, self.passwordFile) = (folder, passwordFile)
-    self.acceptsRollback = acceptsRollback
-    id = try Vault.describe(folder: folder).vault
-    self.log = log(id)
+  /// - Parameter access: Where the password is to be had without a question, if anywhere, and whether to go on with a folder
+  ///   that is older than this machine remembers it.
+  init(_ folder: FilePath, of id: VaultID, _ access: AccessOptions, log: BackgroundLog) {
+    (self.folder, self.id, self.log) = (folder, id, log)
+    (passwordFile, acceptsRollback) = (access.passwordFile, access.acceptRollback)
   }
 
   var name: String { folder.lastComponent?.string ?? folder.string }
