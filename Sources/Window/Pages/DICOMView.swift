@@ -39,9 +39,9 @@ struct DICOMView {
 
   /// - Throws: What reading throws.
   static func load(
-    _ item: Item, _ frameNumber: Int, _ frameCount: Int, _ wish: FileView.Wish,
-    of shown: ShownRecord, in open: OpenVault
+    of file: FileView, _ wish: FileView.Wish, in open: OpenVault
   ) throws(VaultError) -> DICOMView {
+    let (item, shown) = (file.item, file.shown)
     let (header, isPictureless): (DICOMHeader?, Bool) =
       switch try open.pictures.header(ofDICOM: item, of: shown.member, fetching: true) {
       case .here(let header): (header, header.pixels == nil)
@@ -54,16 +54,19 @@ struct DICOMView {
     let ordered = try open.sliceOrders.order(of: all, in: shown, by: open.pictures)
     let slices = ordered ?? all.sortedNaturally(by: \.name)
     var view = DICOMView(
-      item: item, address: shown.address, frameNumber: frameNumber, frameCount: frameCount,
+      item: item, address: shown.address, frameNumber: file.page, frameCount: file.pageCount,
       wish: wish, header: header, isPictureless: isPictureless, isInSeries: ordered != nil)
     guard let position = slices.firstIndex(where: { $0.name == item.name }) else { return view }
     (view.sliceCount, view.position) = (slices.count, position)
-    let (last, next) = try neighbours(of: position, in: slices, view.isInSeries, shown, open)
+    let (last, next) =
+      try view.isInSeries
+      ? (before: slices[..<position].last, after: slices[(position + 1)...].first)
+      : neighbours(of: position, in: slices, shown, open)
     view.after = next.map { Place(name: $0.name, frame: 1) }
     guard let last else { return view }
     // A series of single frames is the usual case: then no file has to be opened for it.
     var frame = 1
-    if frameCount > 1,
+    if file.pageCount > 1,
       case .here(let count) = try open.pictures.pageCount(of: last, of: shown.member)
     {
       frame = max(1, count)
@@ -72,13 +75,11 @@ struct DICOMView {
     return view
   }
 
-  /// - Parameter areKnown: Whether each is known to be a slice.
+  /// Those next to a file among others, of which none is known to be a slice.
   private static func neighbours(
-    of position: Int, in slices: [Item], _ areKnown: Bool, _ shown: ShownRecord,
-    _ open: OpenVault
+    of position: Int, in slices: [Item], _ shown: ShownRecord, _ open: OpenVault
   ) throws(VaultError) -> (before: Item?, after: Item?) {
     let (before, after) = (slices.prefix(position).reversed(), slices.dropFirst(position + 1))
-    if areKnown { return (before.first, after.first) }
     return (try first(before, shown, open), try first(after, shown, open))
   }
 

@@ -55,8 +55,8 @@ struct FileView {
   private let kind: Kind
   private var text = ""
   /// Which page is shown, and of how many.
-  private var page = 1
-  private var pageCount = 1
+  private(set) var page = 1
+  private(set) var pageCount = 1
   private var dicom: DICOMView?
   /// Something stands in it that no picture can be made of.
   private var isPictureless = false
@@ -90,10 +90,7 @@ struct FileView {
       case .lacking, .unavailable: break
       }
       view.page = min(max(1, wish.page), view.pageCount)
-      if form == .dicom {
-        view.dicom = try DICOMView.load(
-          item, view.page, view.pageCount, wish, of: shown, in: open)
-      }
+      if form == .dicom { view.dicom = try DICOMView.load(of: view, wish, in: open) }
     case .text:
       let bytes = try shown.member.beginning(of: item, byteCount: textLimit)
       view.text = AttachedText.decode(bytes, isCut: item.size > UInt64(bytes.count))
