@@ -46,7 +46,7 @@ import VaultTrust
       try anna.vault.share(emma, with: adults.carla.id, role: .owner)
     }
     guard case .limit(_, let found, let limit)? = refusal else {
-      Issue.record("there is room: \(refusal, default: "it is done")")
+      Issue.record("\(String(describing: refusal))")
       return
     }
     #expect(found == limit + 1)

@@ -104,14 +104,11 @@ extension Member {
     var joined: Manifest?
     for entry in news {
       if try objects.isPresent(entry.revision) { continue }
-      // What a later entry of the head replaces, or one that waits for this head, may have been collected before it came.
+      // What a later entry of the head replaces, or one that waits for this head, may have been collected before it came, or
+      // was never brought.
       let all = joined ?? Manifest(entries + entriesWaiting(for: head, heads))
       joined = all
-      guard
-        all.rivals(of: entry.record).contains(where: {
-          $0.compare(to: entry) == .dominates
-        })
-      else { throw .missing(path: objects.path(of: entry.revision).string) }
+      if all.holds(entry) { throw .missing(path: objects.path(of: entry.revision).string) }
     }
   }
 

@@ -70,6 +70,19 @@ package final class Member: Sendable {
     state.withLock { $0.manifest.rivals(of: record) }
   }
 
+  /// Whether the entry would change what is known of its record: none that is known says the same, or replaces it.
+  ///
+  /// - Parameter epoch: That of its revision; nil for the one in use.
+  package func isNews(_ entry: RecordEntry, from epoch: StatementID? = nil) -> Bool {
+    state.withLock { $0.manifest.isNews(entry, from: epoch) }
+  }
+
+  /// Whether another version that is known counts in the place of the entry's. Of two merges of the same versions, which know the
+  /// same, that is so of one.
+  package func hasReplaced(_ entry: RecordEntry) -> Bool {
+    state.withLock { !$0.manifest.isNews(entry) && !$0.manifest.holds(entry) }
+  }
+
   /// Whether one of these versions came with a late head and waits to be taken over.
   func hasLate(among rivals: [RecordEntry]) -> Bool {
     state.withLock { state in rivals.contains { state.manifest.isLate($0) } }

@@ -111,6 +111,11 @@ package struct Manifest: Sendable {
     }
   }
 
+  /// Whether the entry's revision is one of those that count for its record: no other one that is known replaces it.
+  package func holds(_ entry: RecordEntry) -> Bool {
+    rivals(of: entry.record).contains { $0.revision == entry.revision }
+  }
+
   /// Joins an entry into the manifest.
   ///
   /// Of two entries that know the same, as one version has them under the keys of two epochs, that of the later epoch

@@ -191,7 +191,7 @@ struct HeadsToFollow {
     for list in one.head.head.authored where !lists.contains(list) {
       _ = try transfer.bring(list, kind: .authored)
     }
-    found.entries = news(in: manifest)
+    found.entries = news(in: manifest, of: one.head)
     return found
   }
 
@@ -231,14 +231,14 @@ struct HeadsToFollow {
   }
 
   /// What is not known here, and nothing that is known here replaces; and what is not here under the keys in use.
-  private func news(in manifest: Manifest) -> [RecordEntry] {
+  private func news(in manifest: Manifest, of head: OpenedHead) -> [RecordEntry] {
     let all = manifest.entries + manifest.conflicts.values.joined()
     var seen: Set<ContentDigest> = []
     return all.filter { entry in
       guard seen.insert(entry.revision).inserted else { return false }
       guard let known = member.entry(entry.record) else { return true }
       if known.revision == entry.revision { return !member.isUnderKeysInUse(entry) }
-      return known.compare(to: entry) != .dominates
+      return member.isNews(entry, from: head.isLate ? head.epoch : nil)
     }
   }
 }

@@ -124,14 +124,14 @@ struct MemberPull {
     var waiting = incoming
     while true {
       // What one of them replaces the others need not bring, and may be gone.
-      let joined = Manifest(waiting.flatMap(\.entries))
+      var joined = Manifest()
+      for one in waiting {
+        let late = one.head.isLate ? one.head.epoch : nil
+        for entry in one.entries { _ = joined.apply(entry, from: late) }
+      }
       var whole: [IncomingHead] = []
       for one in waiting {
-        let needed = one.entries.filter { entry in
-          joined.rivals(of: entry.record).allSatisfy {
-            $0.compare(to: entry) != .dominates
-          }
-        }
+        let needed = one.entries.filter(joined.holds)
         let isDoubted = doubted.contains(one.head.device)
         if try bring(needed, of: one.head, transfers[one.head], isTold: !isDoubted) {
           whole.append(one)

@@ -243,12 +243,9 @@ struct MemberPush {
       .map { .init(reference: .revision($0.revision)) }
   }
 
-  /// Whether the revision is gone here because a newer one has replaced it: it was collected, or thinned out.
+  /// Whether the revision is gone here because another one has replaced it: it was collected, thinned out, or never brought.
   private func isGone(_ entry: RecordEntry, _ head: Manifest) -> Bool {
-    let isReplacedThere = head.rivals(of: entry.record).contains {
-      $0.compare(to: entry) == .dominates
-    }
-    guard isReplacedThere || isReplaced(entry) else { return false }
+    guard !head.holds(entry) || isReplaced(entry) else { return false }
     do { return try !objects.isPresent(entry.revision) } catch { return false }
   }
 

@@ -156,9 +156,7 @@ struct MemberSync {
     for head in member.openedHeads where try isPut(head, member) { wanted.append(head) }
     let push = MemberPush(
       session: session, exchange: exchange, member: member.carried, isRepair: hasGoneBack,
-      isReplaced: { entry in
-        member.entry(entry.record).map { $0.compare(to: entry) == .dominates } ?? false
-      },
+      isReplaced: { member.hasReplaced($0) },
       isOfOneLine: { member.isApart($0, counter: $1, hash: $2) == false })
     var sent: [OpenedHead] = []
     if wanted.isEmpty {
