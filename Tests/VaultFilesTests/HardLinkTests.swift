@@ -253,6 +253,28 @@ import VaultModel
     }
   }
 
+  /// A mount removes a folder with one of two names of a file, and lets go of the file, at whose other name nobody has looked.
+  /// Then a command brings the folder back.
+  @Test func aNameThatIsBroughtBackIsOfTheFileAgain() throws {
+    let mounted = try MountedVault.prepared(Self.prepare)
+    try mounted.remount()
+    let tree = mounted.tree
+    try tree.unlink("Emma/b/f")
+    try tree.rmdir("Emma/b")
+    try tree.commitNow()
+    let process = try mounted.openAgain()
+    let emma = try #require(process.members.first)
+    let folder = try #require(emma.allEntries().first { $0.title.string == "b" }).record
+    let edits = try RecordRestore(emma).edits(undeleting: folder)
+    #expect(try emma.commit(edits).failures.isEmpty)
+    try process.close()
+    tree.refresh()
+    #expect(try mounted.differencesFromFresh() == [])
+    for path in ["Emma/a/f", "Emma/b/f"] { #expect(try tree.stat(path).linkCount == 2, "\(path)") }
+    try tree.write("Emma/b/f", "new")
+    #expect(try tree.text("Emma/a/f") == "new")
+  }
+
   /// A command removes a folder in which the mount has just given a file a name. (Seed 161 of a campaign.)
   @Test func aNameInAFolderThatOthersRemoveIsNotCounted() throws {
     let mounted = try MountedVault.prepared { tree in

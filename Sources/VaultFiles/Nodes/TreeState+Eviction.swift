@@ -26,7 +26,9 @@ extension TreeState {
       guard let directory = file.view.directories[link.record], directory.files != nil else {
         continue
       }
-      directory.files?[link.name] = .stored(file.item(named: link.name))
+      // What is stored still says where it had other names: one that others bring back there is its own again.
+      let item = file.item(named: link.name).knowing(file.linkRecords)
+      directory.files?[link.name] = .stored(item)
     }
     remove(file)
   }
