@@ -256,6 +256,12 @@ import Testing
         "KINVAULT_PASSWORD_FILE": nil,
         "KINVAULT_PASSWORD_COMMAND": "cat \(program.passwordFile)",
       ], expecting: 0)
+    // One that fails says so itself, and prints nothing.
+    let failed = try program.run(
+      "member", "list",
+      environment: ["KINVAULT_PASSWORD_FILE": nil, "KINVAULT_PASSWORD_COMMAND": "exit 3"],
+      expecting: 4)
+    #expect(failed.errors.contains("failed (status 3)"))
     try program.run(
       "member", "list", "--password-file", "-", input: "correct horse battery\n", expecting: 0)
   }

@@ -23,10 +23,10 @@ enum SecretInput {
       filled += count
     }
     guard filled <= limit else {
-      throw .usage("\(path) is longer than \(limit) bytes: it is hardly a password.")
+      throw .usage("\(path) is longer than \(limit) bytes: it is hardly what is asked for.")
     }
     let length = lengthWithoutLineEnd(buffer, filled)
-    guard length > 0 else { throw .usage("\(path) is empty: there is no password in it.") }
+    guard length > 0 else { throw .usage("\(path) is empty: there is nothing to take from it.") }
     return buffer.prefix(length)
   }
 
@@ -41,7 +41,6 @@ enum SecretInput {
 
   /// What a shell command prints.
   static func read(command: String) throws(CommandError) -> SecretBytes {
-    let source = "KINVAULT_PASSWORD_COMMAND"
     let pipe = try ProcessPipe.make()
     var setup = ChildProcess.Setup()
     setup.files[STDOUT_FILENO] = .own(pipe.writing)
@@ -49,19 +48,24 @@ enum SecretInput {
     pipe.closeWriting()
     let secret: SecretBytes
     do {
-      secret = try read(from: pipe.reading, path: source)
+      secret = try read(from: pipe.reading, path: "The output of KINVAULT_PASSWORD_COMMAND")
     } catch {
       pipe.closeReading()
-      process.wait()
+      let ending = process.wait()
+      // One that failed has said why, and most often nothing else.
+      if case .exited(1..<128) = ending { throw failure(ending) }
       throw error
     }
     pipe.closeReading()
     let ending = process.wait()
-    guard ending.isSuccess else {
-      throw .locked(
-        "The command in \(source) failed (status \(ending.code)), so there is no password.")
-    }
+    guard ending.isSuccess else { throw failure(ending) }
     return secret
+  }
+
+  private static func failure(_ ending: ChildProcess.Ending) -> CommandError {
+    .locked(
+      "The command in KINVAULT_PASSWORD_COMMAND failed (status \(ending.code)), so there is no password."
+    )
   }
 
   private static func lengthWithoutLineEnd(_ secret: borrowing SecretBytes, _ count: Int) -> Int {
