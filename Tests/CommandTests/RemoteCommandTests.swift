@@ -32,6 +32,17 @@ import Testing
     #expect(result.output.contains("1 member with 2 records in"))
   }
 
+  @Test func aSyncOfSeveralSaysWhichOneFailed() throws {
+    let disk = desk.program.folder.appending("disk").string
+    for (name, place) in [("disk", disk), ("usb", usb)] {
+      try desk.run("remote", "add", name, place, expecting: 0)
+    }
+    try desk.run("sync", expecting: 0)
+    #expect(rename(usb, usb + " away") == 0)
+    let output = try desk.run("sync", expecting: 14).output
+    #expect(output.contains("disk: ") && output.contains("usb: failed.\n"), "\(output)")
+  }
+
   @Test func aDoorbellIsSetShownAndTakenAwayAndADeadOneHoldsNothingUp() throws {
     try desk.run("remote", "add", "usb", usb, "--doorbell", "ntfy.example.org", expecting: 2)
     // Nobody listens at this port.

@@ -49,7 +49,7 @@ import VaultModel
   ) throws {
     let emma = try device.emma
     var edit = RecordEdit(record: record)
-    let item = try Item.photo("part \(number)", byteCount: 100, seed: UInt64(number), in: emma)
+    let item = try Item.photo("part \(number)", byteCount: 3000, seed: UInt64(number), in: emma)
     edit.items[item.name] = item
     let others = (0..<40).map { RecordEdit.newRecord("Other \(number) \($0)") }
     #expect(try emma.commit([edit] + others).failures.isEmpty)

@@ -71,9 +71,15 @@ struct SyncCommand: ParsableCommand {
 
   private func tell(_ outcomes: [SyncOutcome]) throws {
     if json { return try JSONOutput.print(outcomes) }
-    // The first failure is what the program ends with, and is told then.
+    // The first failure is what the program ends with, and is told then; of several remotes it is said here of which.
     let failed = outcomes.first { $0.failure != nil }
-    outcomes.filter { $0.remote != failed?.remote }.forEach { $0.print() }
+    for outcome in outcomes {
+      if outcome.remote != failed?.remote {
+        outcome.print()
+      } else if outcomes.count > 1 {
+        Terminal.writeLine("\(outcome.remote): failed.")
+      }
+    }
   }
 
   private func syncUnlocked() throws -> [SyncOutcome] {
