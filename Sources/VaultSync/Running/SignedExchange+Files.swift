@@ -89,20 +89,23 @@ extension SignedExchange {
   }
 
   private func change(of path: VaultPath) throws(SyncError) -> Change {
-    guard let seen = there[path] else { return .none }
+    let seen = there[path]
+    // Where none stood, that of another device may have come since, from the device itself.
+    if seen == nil, isOwn(path) { return .none }
     let bytes: [UInt8]
     do {
       bytes = try session.remote.read(BlobPath(path.string), limit: Limits.signedFileBytes)
     } catch {
-      if case .notFound = error { return .older }
+      if case .notFound = error { return seen == nil ? .none : .older }
       guard error.concernsOneFile else { throw .remote(error) }
       return .none
     }
     // What was there from the beginning is to be replaced, whatever its counter: it is of a line that was taken over.
-    if Digest.sha256(bytes) == seen.hash { return .none }
+    if let seen, Digest.sha256(bytes) == seen.hash { return .none }
     guard case .counts(let facts) = try keeping(tree.verdict(on: path, bytes)) else {
       return .none
     }
-    return facts.counter < seen.counter ? .older : .other(counter: facts.counter)
+    if let seen, facts.counter < seen.counter { return .older }
+    return .other(counter: facts.counter)
   }
 }
