@@ -80,6 +80,8 @@ import Testing
     #expect(text.contains("Failed:"))
     #expect(text.contains("Saving changes in the vault failed "), "\(text)")
     #expect(text.contains(" times since "))
+    // For people: in this machine's time, and no more of it than they read.
+    #expect(!text.contains(failure.since))
     try unblockCommits()
     #expect(try waitUntil { try status().failures.isEmpty })
     #expect(try !program.run("status", expecting: 0).output.contains("Failed:"))

@@ -126,8 +126,13 @@ private struct StatusReport: Encodable {
     var mountpoint: String
     var process: Int32
     var unsaved: [Unsaved]
+    /// Since when the first of it could not be.
+    private let since: UInt64?
+
+    enum CodingKeys: String, CodingKey { case mountpoint, process, unsaved }
 
     init(_ mount: RunningMount) {
+      since = mount.report.unsaved.first?.since
       mountpoint = mount.mountpoint.string
       process = mount.process
       unsaved = mount.report.unsaved.map {
@@ -146,10 +151,10 @@ private struct StatusReport: Encodable {
 
     /// Nil when all is saved.
     var warning: String? {
-      guard let first = unsaved.first else { return nil }
+      guard let first = unsaved.first, let since else { return nil }
       return
-        "\(Terminal.visible(mountpoint)) has changes since \(first.since) that cannot be saved: "
-        + "\(first.reason). They are shown, and tried again every second; what was saved before is safe."
+        "\(Terminal.visible(mountpoint)) has changes since \(DateText.local(milliseconds: since)) that cannot be "
+        + "saved: \(first.reason). They are shown, and tried again every second; what was saved before is safe."
     }
   }
 

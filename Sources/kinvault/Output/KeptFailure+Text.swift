@@ -3,11 +3,11 @@ import Log
 extension KeptFailure {
   /// What fails, how long, and what to do, for a person.
   var text: String {
-    let since = DateText.utc(milliseconds: first)
+    let since = DateText.local(milliseconds: first)
     let often =
       count == 1
       ? "at \(since)"
-      : "\(counted(Int(clamping: count), "time")) since \(since), last at \(DateText.utc(milliseconds: last))"
+      : "\(counted(Int(clamping: count), "time")) since \(since), last at \(DateText.local(milliseconds: last))"
     return "\(what) failed \(often): \(cause). \(advice)"
   }
 
