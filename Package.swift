@@ -362,7 +362,9 @@ let package = Package(
     .target(name: "CPosix", path: "Tests/CPosix"),
     .target(
       name: "Places",
-      dependencies: ["CPosix", .product(name: "SystemPackage", package: "swift-system")],
+      dependencies: [
+        "CPosix", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+      ],
       path: "Tests/Places", exclude: ["doorbell.py"]),
     .testTarget(
       name: "PosixTests",

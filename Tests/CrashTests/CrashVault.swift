@@ -100,7 +100,7 @@ final class CrashVault {
     environment = [
       "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "XDG_STATE_HOME": state.string,
       "KINVAULT_PASSWORD_FILE": password.string, "KINVAULT_PASSWORD_TIME": "1",
-    ]
+    ].merging(RememberedPasswords.environment) { $1 }
     try run("sh", ["-c", "umask 077; echo 'only for tests' > '\(password)'"])
     try kinvault([
       "init", "--vault", vault.string, "--name", "Adult A", "--device", "desk",

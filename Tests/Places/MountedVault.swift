@@ -2,6 +2,8 @@ import Glibc
 import Synchronization
 import SystemPackage
 
+import enum TestSupport.RememberedPasswords
+
 /// A vault made and mounted by the built `kinvault`, in the test folder, with a state folder of its own.
 package final class MountedVault: Sendable {
   /// Why there is no mount to test on.
@@ -97,7 +99,7 @@ package final class MountedVault: Sendable {
   /// Runs `kinvault` with the vault's environment, and returns what it printed.
   @discardableResult
   package func kinvault(_ arguments: [String]) throws -> String {
-    try Command([Self.binary.string] + arguments, environment: environment).succeed()
+    try Command([Self.binary.string] + arguments, environment: rememberingPasswords).succeed()
   }
 
   /// Mounts in the foreground, as a child of this process, and returns when the mount table shows it.
@@ -113,7 +115,7 @@ package final class MountedVault: Sendable {
     let child = try Command(
       [Self.binary.string, "mount", mountpoint.string, "--vault", vault.string, "--foreground"]
         + options,
-      environment: environment
+      environment: rememberingPasswords
     ).spawn(input: null, output: words, errors: words)
     for _ in 0..<600 {
       if isMounted {
@@ -159,6 +161,11 @@ package final class MountedVault: Sendable {
   package func end() throws -> Int32 {
     guard let child = process.withLock({ $0.take() }) else { return 0 }
     return try reap(child)
+  }
+
+  /// For the program alone: others that work with the vault get `environment`.
+  private var rememberingPasswords: [String: String] {
+    environment.merging(RememberedPasswords.environment) { $1 }
   }
 
   private var log: FilePath { vault.removingLastComponent().appending("mount-log") }
