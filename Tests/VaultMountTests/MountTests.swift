@@ -35,7 +35,7 @@ struct MountTests {
       let isRegistered = Mutex<Bool?>(nil)
       let (mountpoint, stateRoot) = (fixture.mountpoint, fixture.stateRoot)
       let watcher = MountThread {
-        let end = ContinuousClock.now + .seconds(10)
+        let end = ContinuousClock.now + .seconds(120)
         while ContinuousClock.now < end {
           guard (try? MountTable.isVaultMount(mountpoint)) == true else { continue }
           let isFound = MountRegistry.watch(mountpoint, stateRoot: stateRoot) != nil
@@ -152,7 +152,7 @@ struct MountTests {
 
   /// Whether the kernel comes to show a file with these permissions.
   private func shows(_ mode: mode_t, of path: FilePath) -> Bool {
-    let end = ContinuousClock.now + .seconds(10)
+    let end = ContinuousClock.now + .seconds(120)
     while permissions(path) != mode {
       if ContinuousClock.now >= end { return false }
       usleep(20_000)
@@ -168,23 +168,38 @@ struct MountTests {
   /// An answer that is under way may bring what was there before, of a file of which the kernel knew nothing when it was told.
   @Test func whatTheKernelDidNotKnowYetItIsToldAgain() throws {
     let fixture = try MountFixture()
-    let path = fixture.emma.appending("file")
-    try POSIX.write(path, [])
-    try fixture.end()
-    try fixture.start()
+    for name in ["file", "other"] { try POSIX.write(fixture.emma.appending(name), []) }
+    // It is told again after a second, in which a busy machine may not come to what is between.
+    for number in 0..<60 {
+      try fixture.end()
+      try fixture.start()
+      if try isToldAgain(number.isMultiple(of: 2) ? 0o604 : 0o640, in: fixture) { return }
+    }
+    Issue.record("it was never told between the two times")
+  }
+
+  /// - Returns: False if too much time went by to say.
+  private func isToldAgain(_ mode: UInt32, in fixture: MountFixture) throws -> Bool {
     let mount = try #require(fixture.mount)
     let tree = mount.service.tree
-    let emma = try tree.lookup(FileTree.root, FileTree.name(Array("Emma".utf8)))
-    let file = try tree.lookup(emma.inode, FileTree.name(Array("file".utf8))).inode
+    let (file, other) = (fixture.emma.appending("file"), fixture.emma.appending("other"))
+    let emma = try tree.lookup(FileTree.root, FileTree.name(Array("Emma".utf8))).inode
+    let unknown = try tree.lookup(emma, FileTree.name(Array("file".utf8))).inode
+    let known = try tree.lookup(emma, FileTree.name(Array("other".utf8))).inode
+    #expect(permissions(other) != mode)
+    try setMode(mode, of: known, in: tree)
     let invalidator = Invalidator(session: mount.session, log: tree.log)
-    invalidator.add(.attributes(file))
-    // By then it has been told once, and learns only now what is there.
-    usleep(200_000)
-    #expect(permissions(path) != 0o604)
-    try setMode(0o604, of: file, in: tree)
-    #expect(shows(0o604, of: path))
-    invalidator.finish()
-    try fixture.end()
+    defer { invalidator.finish() }
+    let began = ContinuousClock.now
+    invalidator.add(.attributes(unknown))
+    invalidator.add(.attributes(known))
+    // The kernel is told of one after the other: by then it was told of the file, and learns only now what is there.
+    #expect(shows(mode, of: other))
+    #expect(permissions(file) != mode)
+    try setMode(mode, of: unknown, in: tree)
+    guard ContinuousClock.now - began < .milliseconds(900) else { return false }
+    #expect(shows(mode, of: file))
+    return true
   }
 
   /// To drop a name the kernel waits for whoever uses its folder, which may take as long as a remote does.
@@ -295,7 +310,7 @@ struct MountTests {
     options.idleTimeout = .seconds(1)
     let fixture = try MountFixture(options: options)
     let mount = try #require(fixture.mount)
-    let end = ContinuousClock.now + .seconds(30)
+    let end = ContinuousClock.now + .seconds(120)
     while try MountTable.isVaultMount(fixture.mountpoint), .now < end {
       _ = MountRegistry.commitAll(stateFolder: fixture.stateFolder, within: 30)
       usleep(100_000)
