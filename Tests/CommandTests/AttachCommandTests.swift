@@ -63,7 +63,7 @@ import Testing
     let ours = program.folder.appending("scan.bin").string
     try program.write([UInt8](repeating: 1, count: 64 << 20), to: ours)
     let attaching = try desk.start("attach", record, ours)
-    for _ in 0..<40_000 where !isReading("scan.bin", attaching) && !attaching.hasEnded() {
+    for _ in 0..<240_000 where !isReading("scan.bin", attaching) && !attaching.hasEnded() {
       usleep(500)
     }
     attaching.signal(SIGSTOP)

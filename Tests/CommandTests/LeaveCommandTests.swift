@@ -148,7 +148,7 @@ struct InvitedPair {
     #expect(try visitor.get(record).status == 200)
     try pair.ben.run("leave", "Emma", "--yes", expecting: 0)
     // Whatever is asked for first; it looks around once a second.
-    for _ in 0..<160 where try visitor.get(record).status == 200 { usleep(250_000) }
+    for _ in 0..<480 where try visitor.get(record).status == 200 { usleep(250_000) }
     let shown = try visitor.get(record)
     #expect(shown.status == 404 && !shown.body.contains("Visit"), "\(shown.status)")
     let list = try visitor.get("/").body
@@ -181,7 +181,7 @@ struct InvitedPair {
     try pair.ben.run("leave", "Emma", "--yes", expecting: 0)
     try pair.ben.run("sync", expecting: 0)
     try laptop.run("sync", expecting: 0)
-    for _ in 0..<400 where try listed(mountpoint).contains("Emma") { usleep(100_000) }
+    for _ in 0..<1200 where try listed(mountpoint).contains("Emma") { usleep(100_000) }
     let live = try listed(mountpoint)
     #expect(!live.contains("Emma"), "\(live)")
     #expect(try CommandRunner.run("sh", ["-c", "echo x > \"$1\"", "", note]).status != 0)

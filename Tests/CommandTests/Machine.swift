@@ -94,9 +94,9 @@ struct Machine {
 
   /// Returns when `device add` has written its eight words.
   static func waitForWords(in file: String) {
-    for _ in 0..<200 where access(file, R_OK) != 0 { usleep(50_000) }
     // They are written at once, but after the file is there.
-    usleep(200_000)
+    var status = stat()
+    for _ in 0..<2400 where stat(file, &status) != 0 || status.st_size == 0 { usleep(50_000) }
   }
 
   /// Thirty records in `Emma/Notes/many`: enough for a mass change. Emma has notes.

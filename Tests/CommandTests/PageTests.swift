@@ -83,10 +83,10 @@ import Testing
       Self.python,
       [Self.file("stranger.py"), page.address, page.code, "\(page.command.processID)"],
       environment: program.environment)
-    let told = story.wait(timeout: .seconds(120))
+    let told = story.wait()
     #expect(told.status == 0, "\(told.output)\(told.errors)")
     if told.status != 0 { page.command.signal(SIGKILL) }
-    _ = page.command.wait(timeout: .seconds(10))
+    _ = page.command.wait()
   }
 
   /// In a browser that is let in, pages of somebody else ask for what is there: by the page's name, and by their own, which they
@@ -178,7 +178,7 @@ import Testing
     try Data("slice".utf8).write(to: URL(filePath: "\(series)/IM1"))
     try program.run("unmount", mount, expecting: 0)
     var list = ""
-    for _ in 0..<100 where !list.contains("CT head") {
+    for _ in 0..<1200 where !list.contains("CT head") {
       usleep(100_000)
       list = try visitor.get("/").body
     }

@@ -18,7 +18,7 @@ struct RunningPage {
       running.outputSoFar.split(separator: "\n").first { $0.hasPrefix(name) }
         .flatMap { $0.dropFirst(name.count).split(separator: " ").first }.map(String.init)
     }
-    for _ in 0..<500 where told("Code:") == nil && !running.hasEnded() { usleep(20_000) }
+    for _ in 0..<6000 where told("Code:") == nil && !running.hasEnded() { usleep(20_000) }
     address = try #require(told("Address:"), "\(running.errorsSoFar)")
     code = try #require(told("Code:"))
     command = running
@@ -26,7 +26,7 @@ struct RunningPage {
 
   /// Waits for its end, and gives its exit status.
   func end() throws -> Int32 {
-    let result = command.wait(timeout: .seconds(60))
+    let result = command.wait()
     return try #require(result.status, "\(result.end): \(result.errors)")
   }
 }

@@ -77,7 +77,7 @@ final class TerminalProgram {
   /// Returns when this text comes, after what was expected before; what stood between.
   @discardableResult
   func expect(_ text: String) throws -> String {
-    let deadline = ContinuousClock.now + .seconds(60)
+    let deadline = ContinuousClock.now + .seconds(300)
     while true {
       if let found = find(text) {
         defer { position = found.upperBound }

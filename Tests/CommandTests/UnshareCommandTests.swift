@@ -54,7 +54,7 @@ import VaultModel
   private func interrupt(_ pair: InvitedPair) throws {
     let pattern = (pair.anna.environment["XDG_STATE_HOME"] ?? "") + "/kinvault/*/epochs/*"
     let running = try pair.anna.start("unshare", "Emma", "--with", "Ben")
-    for _ in 0..<60_000 where !running.hasEnded() {
+    for _ in 0..<400_000 where !running.hasEnded() {
       var found = glob_t()
       defer { globfree(&found) }
       if glob(pattern, 0, nil, &found) == 0 { break }

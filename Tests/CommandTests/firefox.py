@@ -60,7 +60,7 @@ class Page:
     def evaluate(self, expression):
         return self.browser.execute_script(f"return {expression}")
 
-    def until(self, what, true, seconds=30):
+    def until(self, what, true, seconds=120):
         quiet = (NoSuchElementException, StaleElementException)
         Wait(self.browser, seconds, ignored_exceptions=quiet).until(
             lambda _: true(), message=what

@@ -22,7 +22,7 @@ from pydicom.data import get_testdata_file
 from story import Elsewhere, disc, look, scans
 
 # Instead of five seconds: whatever else the machine does meanwhile.
-expect.set_options(timeout=30_000)
+expect.set_options(timeout=120_000)
 
 address, code, password, photo, kinvault = sys.argv[1:6]
 shots = pathlib.Path(sys.argv[6]) if len(sys.argv) > 6 else None
@@ -367,14 +367,14 @@ def run(browser):
     # What another program does shows as news on the page that is open, and not where that would lose what was typed.
     other.goto(address)
     elsewhere.add("From elsewhere")
-    expect(other.locator("#news")).to_be_visible(timeout=15000)
+    expect(other.locator("#news")).to_be_visible()
     expect(page.locator("#news")).to_be_hidden()
     expect(page.locator("#text")).to_have_value("Typed meanwhile.")
     other.close()
     page.click("text=Do not change anything")
     page.goto(address)
     elsewhere.add("Another one")
-    expect(page.locator("#news")).to_be_visible(timeout=15000)
+    expect(page.locator("#news")).to_be_visible()
     page.click("#news a")
     expect(page.locator(".records")).to_contain_text("From elsewhere")
 
@@ -493,7 +493,7 @@ def run(browser):
     page.goto(record)
     page.get_by_role("button", name="Lock").click()
     expect(page.locator("h1")).to_have_text("Locked")
-    expect(small.page.locator("body")).to_contain_text("gesperrt", timeout=10000)
+    expect(small.page.locator("body")).to_contain_text("gesperrt")
     assert "Tetanus" not in small.page.content()
     assert small.page.goto(record).status == 401
     assert not story.foreign and not small.foreign, f"asked elsewhere: {story.foreign}"
@@ -567,12 +567,12 @@ def people_and_vault(story):
     expect(page.locator("main")).to_contain_text("wait")
     story.look("vault")
     page.click("text=Sync now")
-    expect(page.locator("main [role=status]")).to_have_text("In sync.", timeout=60000)
+    expect(page.locator("main [role=status]")).to_have_text("In sync.")
     story.look("work")
     page.click("text=To the vault")
     expect(page.locator("main")).not_to_contain_text("wait")
     page.click("text=Check")
-    expect(page.locator("main [role=status]")).to_have_text("Everything is whole.", timeout=60000)
+    expect(page.locator("main [role=status]")).to_have_text("Everything is whole.")
     story.look("check")
     page.click("text=To the vault")
     page.click("text=Give this device another name")
@@ -586,7 +586,7 @@ def people_and_vault(story):
     row.locator("summary").click()
     story.look("people-remove")
     row.get_by_role("button", name="Take it away").click()
-    expect(page.locator("main [role=status]")).to_contain_text("taken away", timeout=60000)
+    expect(page.locator("main [role=status]")).to_contain_text("taken away")
     page.click("main a")
     expect(card.locator("tr", has_text="Benjamin")).to_have_count(0)
 

@@ -221,7 +221,7 @@ class Chromium:
 class Firefox:
     def __init__(self, browser):
         self.browser = browser
-        browser.timeout.implicit = 30
+        browser.timeout.implicit = 120
 
     def find(self, selector):
         return self.browser.find_element(By.CSS_SELECTOR, selector)
@@ -246,7 +246,7 @@ class Firefox:
 
 
 def wait_for(what, true):
-    for _ in range(600):
+    for _ in range(1200):
         if true():
             return
         time.sleep(0.1)

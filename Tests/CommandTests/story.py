@@ -68,7 +68,7 @@ def in_firefox(run, **preferences):
     with tempfile.TemporaryDirectory() as folder:
         # Marionette removes the file that it is to log into before it does: never a device.
         firefox = Marionette(
-            bin="/usr/bin/firefox-esr", headless=True, port=0, startup_timeout=60, workspace=folder,
+            bin="/usr/bin/firefox-esr", headless=True, port=0, startup_timeout=300, workspace=folder,
             gecko_log=str(pathlib.Path(folder, "log")), prefs=preferences,
         )
         try:

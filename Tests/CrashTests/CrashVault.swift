@@ -151,7 +151,7 @@ final class CrashVault {
       + options
     let running = try RunningCommand(
       command[0], Array(command.dropFirst()), environment: environment)
-    for _ in 0..<3000 {
+    for _ in 0..<12_000 {
       if isServed(place) { return running }
       if running.hasEnded() { break }
       usleep(10_000)
@@ -212,7 +212,7 @@ final class CrashVault {
   /// Waits until the writer of the newest round has been promised this much.
   func waitForPromises(_ count: Int) {
     guard let log = logs.last else { return }
-    for _ in 0..<2000 {
+    for _ in 0..<12_000 {
       if let text = try? run("cat", [log.string]), text.split(separator: "\n").count >= count {
         return
       }

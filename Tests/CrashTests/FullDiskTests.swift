@@ -48,7 +48,7 @@ struct FullDiskTests {
 
     try run("rm", [filler.string])
     var isFree = false
-    for _ in 0..<2000 where !isFree {
+    for _ in 0..<12_000 where !isFree {
       isFree = mkdir(vault.emma.appending("after").string, 0o755) == 0
       usleep(10_000)
     }
@@ -169,7 +169,7 @@ struct FullDiskTests {
     try vault.mount()
     for seed in 0..<2 {
       let writer = try vault.startWriting(seed: UInt64(seed), command: "fill")
-      let result = writer.wait(timeout: .seconds(60))
+      let result = writer.wait()
       #expect(result.status == 0, "\(result.output) \(result.errors)")
       #expect(result.output.hasPrefix("full after"))
       try vault.verify()

@@ -61,7 +61,7 @@ final class SmallMachine {
         "script=\(path)", "output=\(output)", "status=\(status)",
       ],
       environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LD_PRELOAD": processorState.string],
-      timeout: .seconds(240))
+      timeout: .seconds(900))
     let printed = try CommandRunner.run("cat", [output.string]).output
     guard try CommandRunner.run("cat", [status.string]).output == "0\n" else {
       throw CommandFailure(

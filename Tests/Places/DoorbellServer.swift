@@ -23,7 +23,7 @@ package final class DoorbellServer {
       ], in: folder
     ).spawn(input: null, output: null, errors: 2)
     var number: Int?
-    for _ in 0..<600 where number == nil {
+    for _ in 0..<2400 where number == nil {
       number = (try? OpenFile(port, O_RDONLY).text()).flatMap { Int($0) }
       if number == nil { usleep(50_000) }
     }

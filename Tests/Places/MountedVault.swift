@@ -117,7 +117,7 @@ package final class MountedVault: Sendable {
         + options,
       environment: rememberingPasswords
     ).spawn(input: null, output: words, errors: words)
-    for _ in 0..<600 {
+    for _ in 0..<2400 {
       if isMounted {
         process.withLock { $0 = child }
         return
@@ -131,7 +131,7 @@ package final class MountedVault: Sendable {
     }
     kill(child, SIGKILL)
     _ = try Command.wait(for: child)
-    throw Unavailable(description: "`kinvault mount` did not mount within 30 seconds: \(said)")
+    throw Unavailable(description: "`kinvault mount` did not mount within two minutes: \(said)")
   }
 
   /// Has a remote from now on, which all that is there is put on, and is mounted anew.
@@ -157,7 +157,7 @@ package final class MountedVault: Sendable {
   }
 
   /// Waits for the process of a mount that something else ends, and returns its exit status. One that has not ended
-  /// after 30 seconds is killed.
+  /// after two minutes is killed.
   package func end() throws -> Int32 {
     guard let child = process.withLock({ $0.take() }) else { return 0 }
     return try reap(child)
@@ -177,7 +177,7 @@ package final class MountedVault: Sendable {
   }
 
   private func reap(_ child: pid_t) throws -> Int32 {
-    for _ in 0..<600 {
+    for _ in 0..<2400 {
       var status: Int32 = 0
       if waitpid(child, &status, WNOHANG) == child {
         return status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + (status & 0x7f)

@@ -46,7 +46,7 @@ package final class RunningCommand {
   }
 
   /// The program's next line without its end; nil when it will say nothing more. Throws `timedOut` after `seconds`.
-  package func receive(within seconds: Int = 20) throws -> String? {
+  package func receive(within seconds: Int = 120) throws -> String? {
     while true {
       if let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
         defer { pending.removeSubrange(...end) }

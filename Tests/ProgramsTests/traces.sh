@@ -10,7 +10,7 @@ cache=$HOME/.cache/thumbnails
 # Xfce's thumbnailer, which the bus starts. It takes calls before it has loaded what makes the previews, and then passes the
 # pictures over: so it is asked again.
 previews() { find "$cache" -name '*.png' 2>/dev/null | wc -l; }
-for _ in $(seq 20); do
+for _ in $(seq 60); do
   [[ $(previews) -ge 2 ]] && break
   gdbus call --session --dest org.freedesktop.thumbnails.Thumbnailer1 \
     --object-path /org/freedesktop/thumbnails/Thumbnailer1 \
@@ -43,7 +43,7 @@ PYTHON
 rm -rf "$HOME/tmp" # vim asks what to do with a swap file of before
 mkdir -p "$HOME/tmp"
 vim_in_terminal() {
-  timeout -s KILL 30 script -qec "vim -N -u NONE --cmd 'set cmdheight=9' $1" /dev/null \
+  timeout -s KILL 300 script -qec "vim -N -u NONE --cmd 'set cmdheight=9' $1" /dev/null \
     </dev/null >/dev/null 2>&1
 }
 for file in "$mounted" "$other"; do
@@ -55,5 +55,5 @@ done
 # nano, which notes where the cursor was when it ended. It takes keys when it has drawn its screen.
 for file in "$mounted" "$other"; do
   { sleep 1; printf '\030'; sleep 1; } |
-    TERM=xterm timeout -s KILL 30 script -qec "nano --ignorercfiles --positionlog +1,3 $file" /dev/null >/dev/null 2>&1
+    TERM=xterm timeout -s KILL 300 script -qec "nano --ignorercfiles --positionlog +1,3 $file" /dev/null >/dev/null 2>&1
 done

@@ -142,7 +142,7 @@ struct HostileServerTests {
       let start = ContinuousClock.now
       let error = try #require(error { _ = try store.read("a", limit: 1 << 20) })
       // Far from the minutes that trying again would take.
-      #expect(ContinuousClock.now - start < .seconds(20))
+      #expect(ContinuousClock.now - start < .seconds(60))
       #expect(error == .timedOut(path: "a"))
       #expect(error.message == "a: the store did not answer in time")
       #expect(server.requests.count == 1)

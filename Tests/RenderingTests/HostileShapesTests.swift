@@ -8,21 +8,20 @@ import Testing
 /// Files in the shapes by which programs that open such files were taken over or stopped (`hostile-shapes.py`), and real ones that
 /// were damaged: they end nothing but the program that opens them, and in its time.
 @Suite struct HostileShapesTests {
-  private static let timeLimit = Duration.seconds(8)
-
+  /// With as much time as it has for people: a busy machine makes no shape another one.
   private let renderer: Renderer
 
-  init() throws { renderer = try Renderer.built(timeLimit: Self.timeLimit) }
+  init() throws { renderer = try Renderer.built() }
 
   /// What came of one thing that was asked. It must be there, and in time.
   private func ask(
-    _ name: String, in limit: Duration = Self.timeLimit, _ question: () -> Renderer.Answer
+    _ name: String, in limit: Duration = Renderer.timeLimit, _ question: () -> Renderer.Answer
   ) -> Renderer.Answer {
     let began = SuspendingClock.now
     let answer = question()
     #expect(answer != .unavailable, "\(name)")
     // On a machine that does other things, too.
-    #expect(SuspendingClock.now - began < limit + .seconds(20), "\(name)")
+    #expect(SuspendingClock.now - began < limit + .seconds(60), "\(name)")
     return answer
   }
 
@@ -196,6 +195,9 @@ import Testing
   @Test(arguments: scans + discs + formats + ["leaflet.pdf", "vaccine card.png"])
   func realFilesThatAreDamagedEndNothingButTheProgram(_ name: String) throws {
     let whole = try real(name)
+    // Some would take all of their time.
+    let limit = Duration.seconds(8)
+    let renderer = try Renderer.built(timeLimit: limit)
     let format = ForeignFormat(of: whole)
     let hasPicture = renderer.thumbnail(of: whole, side: 64) != .nothing
     // One is a report.
@@ -205,14 +207,15 @@ import Testing
     Seeds.forEach(seeds) { random in
       let seed = random.seed
       let bytes = whole.mutated(&random).withRightSums()
-      let answer = ask("\(name), seed \(seed)") { renderer.thumbnail(of: bytes, side: 64) }
+      let text = "\(name), seed \(seed)"
+      let answer = ask(text, in: limit) { renderer.thumbnail(of: bytes, side: 64) }
       if answer != .nothing { shown += 1 }
       guard seed % 8 == 0 else { return }
       // By what the file was, whatever it looks like now.
       switch format {
-      case .pdf: _ = ask("\(name), seed \(seed)") { renderer.text(ofPDF: bytes) }
-      case .dicom: _ = ask("\(name), seed \(seed)") { renderer.header(ofDICOM: bytes) }
-      case .images, .heif: _ = ask("\(name), seed \(seed)") { renderer.pageCount(of: bytes) }
+      case .pdf: _ = ask(text, in: limit) { renderer.text(ofPDF: bytes) }
+      case .dicom: _ = ask(text, in: limit) { renderer.header(ofDICOM: bytes) }
+      case .images, .heif: _ = ask(text, in: limit) { renderer.pageCount(of: bytes) }
       }
     }
     // Some of it is shown all the same, or there was nothing to go wrong over; a PNG is shown whole or not at all.

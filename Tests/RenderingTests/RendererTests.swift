@@ -67,7 +67,7 @@ import Testing
         "-c", "mkfifo \"$1\" && exec \"$0\" \(words) <>\"$1\"", try Built.path(format),
         folder.appending("input").string,
       ])
-    for _ in 0..<2000 where running.outputSoFar.isEmpty { usleep(5000) }
+    for _ in 0..<12_000 where running.outputSoFar.isEmpty { usleep(5000) }
     #expect(running.outputSoFar == "kinvault-render 1\n" && !running.hasEnded())
     func lines(_ name: String) throws -> [[String]] {
       try CommandRunner.run("cat", ["/proc/\(running.processID)/\(name)"]).output
@@ -294,7 +294,7 @@ import Testing
     let folder = try TemporaryFolder()
     let mark = folder.appending("begun").string
     let path = try folder.program("echo >>\(mark); exec sleep 50")
-    let renderer = Renderer(timeLimit: .milliseconds(500)) { _ in path }
+    let renderer = Renderer(timeLimit: .seconds(3)) { _ in path }
     for _ in 0..<3 { #expect(renderer.text(ofPDF: [1]) == .unavailable) }
     #expect(try CommandRunner.run("cat", [mark]).output == "\n")
   }
@@ -307,7 +307,7 @@ import Testing
     for script in ["exec sleep 50", "exec >&- <&- ; exec sleep 50"] {
       let began = ContinuousClock.now
       let found = try answer(
-        of: "echo $$ >\(mark); \(greeting) \(script)", to: much, timeLimit: .seconds(1))
+        of: "echo $$ >\(mark); \(greeting) \(script)", to: much, timeLimit: .seconds(3))
       #expect(found == .nothing, "\(script)")
       #expect(ContinuousClock.now - began < .seconds(40))
       let process = try CommandRunner.run("cat", [mark]).output

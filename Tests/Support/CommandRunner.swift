@@ -113,7 +113,7 @@ package final class RunningCommand {
   }
 
   /// Waits for the end; when the time is over, kills the program.
-  package func wait(timeout: Duration = .seconds(60)) -> CommandResult {
+  package func wait(timeout: Duration = .seconds(300)) -> CommandResult {
     let deadline = ContinuousClock.now + timeout
     while !hasEnded() {
       if ContinuousClock.now >= deadline {
@@ -162,7 +162,7 @@ package final class RunningCommand {
 package enum CommandRunner {
   package static func run(
     _ program: String, _ arguments: [String] = [], environment: [String: String]? = nil,
-    input: [UInt8] = [], folder: FilePath? = nil, timeout: Duration = .seconds(60)
+    input: [UInt8] = [], folder: FilePath? = nil, timeout: Duration = .seconds(300)
   ) throws(CommandError) -> CommandResult {
     try RunningCommand(
       program, arguments, environment: environment, input: input, folder: folder

@@ -26,7 +26,7 @@ package final class SoftTPM {
         "--server", "type=tcp,port=\(port),bindaddr=127.0.0.1",
         "--ctrl", "type=tcp,port=\(port + 1),bindaddr=127.0.0.1", "--flags", "not-need-init",
       ])
-    for _ in 0..<1000 {
+    for _ in 0..<12_000 {
       // It listens to its control before it does to the TPM.
       if Self.answers(port + 1), Self.answers(port) { return }
       if process.hasEnded() { break }

@@ -113,7 +113,7 @@ import VaultObjects
     #expect(try list().names == listed)
 
     try store.replace(page, good, durably: true)
-    for _ in 0..<100 where try list().end != nil { usleep(100_000) }
+    for _ in 0..<1200 where try list().end != nil { usleep(100_000) }
     #expect(try list().end == nil)
     #expect(try list().names == Set(Self.names))
     for name in Self.names { #expect(try tree().read("Emma/disc/\(name)") == Array(name.utf8)) }

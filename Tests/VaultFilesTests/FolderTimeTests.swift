@@ -128,7 +128,7 @@ import VaultModel
     let shown = try tree.stat("Emma").modified
     tree.start()
     try tree.syncDirectory(tree.find("Emma"))
-    for _ in 0..<1000 where emma.entry(.root)?.modified != shown { usleep(20_000) }
+    for _ in 0..<6000 where emma.entry(.root)?.modified != shown { usleep(20_000) }
     #expect(emma.entry(.root)?.modified == shown)
     try tree.stop()
   }

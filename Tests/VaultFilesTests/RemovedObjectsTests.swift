@@ -39,7 +39,7 @@ import struct SystemPackage.FilePath
     #expect(try other.collect(keepDays: 0, isDryRun: false).objectCount > 0)
     // The mount sees by itself that they are gone.
     mounted.tree.start()
-    for _ in 0..<600 where try openObjects(of: mounted, removed: true) > 0 { usleep(50_000) }
+    for _ in 0..<2400 where try openObjects(of: mounted, removed: true) > 0 { usleep(50_000) }
     #expect(try openObjects(of: mounted, removed: true) == 0)
     #expect(try mounted.tree.read("Emma/file") == [UInt8](repeating: 7, count: 100_000))
     try mounted.tree.stop()

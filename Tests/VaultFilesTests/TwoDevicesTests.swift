@@ -74,7 +74,7 @@ import VaultModel
     let mark = try tree.name("mark")
     let refresh = try handle.draft.content.withLock { (content) throws(FileError) in
       let refresh = Worker { tree.refresh() }
-      for _ in 0..<30_000 where !isShown(mark, in: tree) { usleep(1000) }
+      for _ in 0..<120_000 where !isShown(mark, in: tree) { usleep(1000) }
       try content.truncate(to: 0)
       return refresh
     }

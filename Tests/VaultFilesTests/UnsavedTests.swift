@@ -222,7 +222,7 @@ import struct SystemPackage.FilePath
     #expect(throws: FileError.self) { try handle.flush() }
     handle.release()
     #expect(system("rm '\(staging)' && mv '\(staging) away' '\(staging)'") == 0)
-    let deadline = ContinuousClock.now + .seconds(10)
+    let deadline = ContinuousClock.now + .seconds(120)
     while try tree.text("Emma/scan") != "theirs", ContinuousClock.now < deadline { usleep(50_000) }
     #expect(try tree.text("Emma/scan") == "theirs")
     try tree.stop()
@@ -284,7 +284,7 @@ import struct SystemPackage.FilePath
     #expect(unlink(folder.string) == 0)
     #expect(rename(away.string, folder.string) == 0)
     tree.start()
-    for _ in 0..<200 where !tree.unsaved.isEmpty { usleep(50_000) }
+    for _ in 0..<2400 where !tree.unsaved.isEmpty { usleep(50_000) }
     #expect(throws: Never.self) { try tree.mkdir("Emma/other") }
     try tree.stop()
     #expect(try tree.list("Emma") == ["other"])

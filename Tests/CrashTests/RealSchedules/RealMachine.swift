@@ -49,7 +49,7 @@ final class RealMachine {
   func finish(
     _ running: RunningCommand, _ arguments: [String], expecting expected: Set<Int32>
   ) throws -> CommandResult {
-    let result = running.wait(timeout: .seconds(120))
+    let result = running.wait()
     guard let status = result.status, expected.contains(status) else {
       throw CommandFailure(
         description: "\(name): \(arguments): \(result.end), expected \(expected.sorted())\n"
@@ -73,7 +73,7 @@ final class RealMachine {
     let running = try RunningCommand(
       CrashVault.binary, ["mount", place.string, "--foreground"] + options,
       environment: environment)
-    for _ in 0..<3000 {
+    for _ in 0..<24_000 {
       if isServed(place) { return running }
       if running.hasEnded() { break }
       usleep(5_000)
@@ -118,7 +118,7 @@ final class RealMachine {
   func differencesFromFresh() throws -> [String] {
     let fresh = try serve(secondMountpoint, ["--no-sync", "--read-only"])
     var differences: [String] = []
-    for _ in 0..<100 {
+    for _ in 0..<600 {
       do {
         let live = try ShownTree(reading: mountpoint)
         differences = live.differences(from: try ShownTree(reading: secondMountpoint))

@@ -41,7 +41,7 @@ enum ServerPrograms {
 
   /// Waits until something listens there.
   static func wait(forPort port: UInt16, of program: GuardedProgram) throws {
-    for _ in 0..<3000 {
+    for _ in 0..<12_000 {
       if isOpen(port) { return }
       if program.hasEnded { break }
       usleep(10_000)
