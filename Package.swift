@@ -396,9 +396,12 @@ if purpose == "tests" || purpose == "program" {
       settings.append(.treatAllWarnings(as: .error))
     }
     settings.append(.unsafeFlags(["-enable-testing"], .when(configuration: .release)))
-    // What is tested is optimized, and not what tests it: that takes the compiler longer than it saves.
+    // What is tested is optimized, and not what tests it: that takes the compiler longer than it saves. Nothing waits for its
+    // module, so that is made along with the objects, and not by another run of the compiler over the same sources.
     if target.type == .test {
-      settings.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
+      settings.append(
+        .unsafeFlags(
+          ["-Onone", "-no-emit-module-separately-wmo"], .when(configuration: .release)))
     }
     target.swiftSettings = settings
   }
