@@ -61,6 +61,26 @@ import VaultTrust
     #expect(try !family[0].contents().values.contains("of the thief"))
   }
 
+  /// A machine that only puts there what it has does not know yet that the device was removed.
+  @Test func whoOnlyPushesIsToldToSync() throws {
+    let usb = MemoryStore()
+    let family = try Family(count: 3)
+    try family.meet(at: usb)
+    try family[2].write("Visit", "of the phone, while it was one")
+    try family.meet(at: usb)
+    try family[1].write("Unsent", "of the laptop")
+    try family[0].vault.beginGeneration(
+      removing: [family[2].vault.device], words: Family.words.words)
+    try family[0].vault.beginEpoch(of: family[0].emma, without: [])
+    try family[0].sync(usb)
+    let pushed = try family[1].sync(usb) { $0.direction = .push }
+    #expect(pushed.problems.allSatisfy { $0.severity < .damage }, "\(pushed.problems)")
+    #expect(pushed.problems.contains { $0.kind == .waiting })
+    #expect(try family[1].sync(usb).problems.allSatisfy { $0.severity < .damage })
+    try family[0].sync(usb)
+    #expect(try family[0].contents().values.contains("of the laptop"))
+  }
+
   /// What somebody had taken from it while it counted shows to who looks now as it does to who looked on: a device that
   /// writes keeps it, one that only reads goes by the heads that count.
   @Test(arguments: [false, true])

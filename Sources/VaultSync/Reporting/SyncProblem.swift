@@ -133,6 +133,12 @@ extension SyncProblem {
         .waiting, .warning, path: path,
         "A part that is left on a remote cannot be had now: \(reason). Nothing is damaged; what needs it waits, and the next "
           + "sync tries again.")
+    case .signedByRemovedDevice:
+      self.init(
+        .waiting, .warning, path: path,
+        "The remote says that a device was removed, which this machine has not taken yet: \(error.message) Nothing is "
+          + "damaged, and nothing was sent. A sync in both directions takes that first: kinvault sync"
+      )
     case .gone:
       self.init(.damagedHere, .damage, path: path, "\(error.message) What needs it was not sent.")
     default:
