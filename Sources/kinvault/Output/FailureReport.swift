@@ -172,6 +172,11 @@ extension FailureReport {
   private init(_ error: SyncError) {
     switch error {
     case .remote(let cause): self.init(FailureReport(cause).status, error.message)
+    case .vault(.noSpace):
+      self.init(
+        .noSpace,
+        "There is no space left on the disk of the vault for what comes from the remote. What was saved here is safe, and "
+          + "can be sent meanwhile: kinvault sync --push. To make room: kinvault collect")
     case .vault(let cause): self.init(cause)
     case .otherVault, .notThisVault, .notEmpty, .emptied, .tooManyPeople:
       self.init(.refused, error.message)
