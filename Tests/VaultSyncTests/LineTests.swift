@@ -79,6 +79,32 @@ import VaultTrust
     }
   }
 
+  /// A machine is copied while it runs, so one process goes on on both with the same numbers. What the one commits says nothing of
+  /// what was made durable on the other one, which is cut.
+  @Test func whatACopiedProcessHasLoggedIsItsOwn() throws {
+    let family = try Family(count: 1)
+    let desk = family[0]
+    let note = try desk.write("Before", "before")
+    try desk.sync(remote)
+    let twin = try desk.clone()
+    var edit = RecordEdit(record: note)
+    edit.items[.record] = .note("logged by the twin")
+    #expect(try desk.emma.log([edit]))
+    let logged = desk.stateStore.blobs.filter { $0.key.string.hasPrefix("redo/") }
+    try #require(!logged.isEmpty)
+    _ = try desk.emma.commit(
+      [RecordEdit.newRecord("By itself", note: "by itself")], foldsRedo: true)
+    try desk.sync(remote)
+    try twin.write("By the twin", "by the twin")
+    try twin.sync(remote)
+    try #require(twin.vault.device != desk.vault.device)
+    for (path, bytes) in logged { try twin.stateStore.put(path, bytes) }
+    try twin.reopen()
+    #expect(try twin.contents().values.contains("logged by the twin"))
+    try meet([desk, twin], at: remote)
+    try expectAll(["logged by the twin", "by itself", "by the twin"], on: [desk, twin])
+  }
+
   /// A remote's head of the device that this machine was has the greater counter, and is of the line that it has taken
   /// over. (Schedule 6255 of a campaign: every sync sent the objects again, and never the head.)
   @Test func aHeadOfATakenOverLineIsReplacedWhateverItsCounter() throws {

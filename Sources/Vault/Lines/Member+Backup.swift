@@ -1,6 +1,7 @@
 import BlobStore
 import MachineState
 import Threads
+import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
@@ -53,17 +54,26 @@ extension Member {
     return try ifWhole(register.loadFormerOwn(bytes)) ?? nil
   }
 
-  /// The newest head that this machine has written, also as the device that it was before the words made it another one, whether
-  /// that counts or not; nil where none is known.
-  func lastOfMachine(_ heads: HeadsState) throws(VaultError) -> LoadedHead? {
-    if let former = try formerOwn() { return former }
+  /// The newest head that this machine has written as another device than this one: as that which it was before the words made it
+  /// another one, whether it counts or not; nil where none is known.
+  ///
+  /// - Parameter own: A device whose head is known; nil for none.
+  func lastOfMachine(
+    _ heads: HeadsState, besides own: DeviceID?
+  ) throws(VaultError) -> LoadedHead? {
     guard let bytes = try context.state.keptHead(of: id) else { return nil }
+    let device: DeviceID
     do {
-      return heads.last(of: try HeadFile(decoding: SignedFile(decoding: bytes).body).device)
+      device = try HeadFile(decoding: SignedFile(decoding: bytes).body).device
     } catch {
       // A power cut has torn it.
       return nil
     }
+    if device == own { return nil }
+    if let former = try formerOwn() { return former }
+    // What stands under that device's key may be another machine's, where this one was copied.
+    guard let last = heads.last(of: device), last.hash == Digest.sha256(bytes) else { return nil }
+    return last
   }
 
   private func isAhead(_ kept: LoadedHead, _ heads: HeadsState) -> Bool {

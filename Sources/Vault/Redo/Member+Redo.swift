@@ -145,21 +145,27 @@ extension Member {
   fileprivate func redone(
     of writer: RedoWriterID, in heads: HeadsState, own: LoadedHead?
   ) throws(VaultError) -> UInt64 {
-    // A mount that was there when the words made the machine another device goes on as the one before.
-    let others = heads.loaded.values.filter { $0.person == context.person }
-      .flatMap(\.head.redone)
-    return (try lastRedone(in: heads, own: own) + others).filter { $0.writer == writer }
-      .map(\.sequence).max() ?? 0
+    try lastRedone(in: heads, own: own).first { $0.writer == writer }?.sequence ?? 0
   }
 
-  /// What the newest head that this machine has written says of redo files: the files stay where they are when the machine becomes
-  /// another device. Where none of this device's counts that is the one which this machine has kept: what that has is taken along
-  /// by itself.
+  /// What the newest heads that this machine has written say of redo files, as this device and as the one that it was: the files stay
+  /// where they are when the machine becomes another device, and a mount that was there goes on as the one before.
+  ///
+  /// Heads of other machines say nothing of its files, whatever they name: where a running machine was copied, a process goes on
+  /// on both with the same numbers.
   fileprivate func lastRedone(
     in heads: HeadsState, own: LoadedHead?
   ) throws(VaultError) -> [Head.Redone] {
-    if let own { return own.head.redone }
-    return try lastOfMachine(heads)?.head.redone ?? []
+    var marks = own?.head.redone ?? []
+    let former = try lastOfMachine(heads, besides: own?.device)
+    for mark in former?.head.redone ?? [] {
+      if let known = marks.firstIndex(where: { $0.writer == mark.writer }) {
+        marks[known].sequence = max(marks[known].sequence, mark.sequence)
+      } else {
+        marks.append(mark)
+      }
+    }
+    return marks
   }
 
   /// What these edits would change, as a person calls it, in order.
