@@ -158,18 +158,27 @@ import VaultTrust
     #expect(try third.emma.keptConflicts().isEmpty)
   }
 
-  /// Whoever goes on with the new words removes the wraps of the epoch before theirs, which is over. To a machine that does not know
-  /// whose keys count no epoch serves: it neither puts them there again, in turns, nor takes it for an attack.
+  private func wraps(_ store: MemoryStore) -> [BlobPath: [UInt8]] {
+    store.blobs.filter {
+      $0.key.string.hasPrefix("members/") && $0.key.string.contains("/wraps/")
+    }
+  }
+
+  /// Whoever goes on with the new words removes the wraps of an epoch before theirs, which is over. On a machine that does not know
+  /// whose keys count an epoch of its own is the first, so it takes none of theirs to be over: it neither puts them there again, in
+  /// turns, nor takes it for an attack.
   @Test func wrapsThatAreOverForOthersAreNotPutBack() throws {
     let family = try Family(count: 3)
     try family[0].write("Visit", "first")
     try family.meet(at: usb)
-    let old = usb.blobs.filter {
-      $0.key.string.hasPrefix("members/") && $0.key.string.contains("/wraps/")
-    }
-    try #require(!old.isEmpty)
+    let first = wraps(usb)
+    try #require(!first.isEmpty)
     _ = try make(.removesOne, on: family[0], removing: family[2])
+    for _ in 0..<2 { try family[0].vault.beginEpoch(of: family[0].emma, without: []) }
     let words = try make(.replacesWords, on: family[1], removing: family[2])
+    let old = wraps(family[1].store).filter { first[$0.key] == nil }
+    try #require(!old.isEmpty)
+    try family[1].vault.beginEpoch(of: family[1].emma, without: [])
     let left = family.devices.prefix(2)
     for _ in 0..<2 { for device in left { try device.sync(usb) } }
     try family[0].reopen()
