@@ -48,10 +48,19 @@ import VaultModel
     #expect(coverage.holds(entry(version(5, 2))) == nil)
     // Nobody has written it: whoever made it up would have it brought nowhere, and named by everyone.
     #expect(coverage.holds(entry(version())) == false)
-    let revision = RecordRevision(
+    var revision = RecordRevision(
       record: .random(), place: RecordPlace(parent: .root, title: .record), placeTime: .zero,
       attributesTime: .zero, version: version(), time: .zero, device: devices[0])
     #expect(!coverage.holds(revision))
+    // What stands for a revision is of no device.
+    let begunAnew = version(5).begunAnew(over: .random(), by: devices[0]) { _ in true }
+    #expect(coverage.holds(entry(begunAnew)) == nil)
+    revision.version = begunAnew
+    #expect(coverage.holds(revision))
+    revision.version = version(6).begunAnew(over: .random(), by: devices[0]) { _ in true }
+    #expect(!coverage.holds(revision))
+    let ofNobody = version().begunAnew(over: .random(), by: devices[0]) { _ in true }
+    #expect(coverage.holds(entry(ofNobody)) == false)
     #expect(
       coverage.missingCommits(of: [devices[0]: 7, devices[1]: 1, devices[2]: 3]) == 5)
   }

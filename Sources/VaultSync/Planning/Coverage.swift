@@ -17,17 +17,22 @@ package struct Coverage: Hashable, Sendable {
   /// missing where all its writers are known: of it this says nil, and only its `previous` tell. One that says of no device that
   /// it has written it is of no head that stands there.
   package func holds(_ entry: RecordEntry) -> Bool? {
-    let version = entry.version
-    guard !version.isEmpty, version.entries.allSatisfy({ self[$0.device] >= $0.counter }) else {
-      return false
-    }
-    return version.entries.count > 1 ? nil : true
+    guard covers(entry.version) else { return false }
+    return entry.version.entries.count > 1 ? nil : true
   }
 
   /// Whether this revision is surely there.
   package func holds(_ revision: RecordRevision) -> Bool {
-    revision.previous.count < 2 && !revision.version.isEmpty
-      && revision.version.entries.allSatisfy { self[$0.device] >= $0.counter }
+    revision.previous.count < 2 && covers(revision.version)
+  }
+
+  /// Whether the version names a device, and no counter that has not come here. What stands for a revision is no device's: whoever
+  /// names it has written theirs.
+  private func covers(_ version: VersionVector) -> Bool {
+    let entries = version.entries
+    // Devices come after revisions.
+    guard let last = entries.last, !last.device.standsForRevision else { return false }
+    return entries.allSatisfy { $0.device.standsForRevision || self[$0.device] >= $0.counter }
   }
 
   /// How many commits of these heads are missing here.
