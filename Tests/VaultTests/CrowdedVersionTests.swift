@@ -68,10 +68,27 @@ import VaultTrust
     try #require(member.hasConcurrentVersions)
     _ = try member.joinConcurrent()
     #expect(!member.hasConcurrentVersions)
-    let version = try #require(member.entry(note)).version
-    #expect(version.isReadable && version.entries.count < 10)
+    let joined = try #require(member.entry(note))
+    #expect(joined.version.isReadable && joined.version.entries.count < 10)
+    // Whoever makes it again comes to the same.
+    #expect(try member.authorship(of: joined.revision) == .joined)
     try expectSaving()
     #expect(try adults.anna.titles.isSuperset(of: ["Note", "Another"]))
+  }
+
+  /// None of them is too large, and all of them together are.
+  @Test func severalThatNameManyDevicesAreJoined() throws {
+    let note = try adults.anna.write("Note")
+    for _ in 0..<5 { try plant(note, in: .root, deviceCount: Limits.versionDevicesKept) }
+    let member = try #require(adults.anna.emma)
+    try #require(member.rivals(of: note).count == 6)
+    _ = try member.joinConcurrent()
+    #expect(!member.hasConcurrentVersions)
+    let version = try #require(member.entry(note)).version
+    #expect(version.entries.count { $0.device.standsForRevision } == 5)
+    try adults.anna.edit(note, "edited")
+    #expect(member.rivals(of: note).count == 1)
+    try expectSaving()
   }
 
   /// Whoever may write has a record name as many devices as a reader takes. Everybody else goes on changing and deleting it.
@@ -94,6 +111,43 @@ import VaultTrust
     #expect(try emma.commit([edit]).failures.isEmpty)
     #expect(emma.entry(record)?.isDeleted ?? false)
     try expectSaving()
+  }
+
+  /// Two go on from it apart, each with another part of it. What one of them has left as it was has not lost.
+  @Test func whatBothWentOnFromIsKnown() throws {
+    let (before, after) = (HybridTime(milliseconds: 1), HybridTime(milliseconds: 2))
+    var revision = RecordRevision(
+      record: .random(),
+      place: RecordPlace(parent: .root, title: try #require(FileName("Planted"))),
+      placeTime: before, attributesTime: before,
+      version: Self.version(of: Limits.versionDevices), time: before, device: .random())
+    revision.document = Item.note("before")
+    let base = try store(revision)
+    let sides = [DeviceID.random(), .random()].map { device -> RecordRevision in
+      var side = revision
+      (side.previous, side.device, side.time) = ([base.digest], device, after)
+      side.version[device] = 1
+      side.version = side.version.begunAnew(over: base.digest, by: device) { _ in false }
+      return side
+    }
+    var (changed, renamed) = (sides[0], sides[1])
+    var document = Item.note("after")
+    document.time = after
+    changed.document = document
+    renamed.place = RecordPlace(parent: .root, title: try #require(FileName("Renamed")))
+    renamed.placeTime = after
+    let member = try #require(adults.anna.emma)
+    let outcome = try RevisionJoin(member: member).run(store(changed), store(renamed))
+    #expect(outcome.copies.isEmpty)
+    #expect(outcome.merged.document == document && outcome.merged.place == renamed.place)
+  }
+
+  private func store(_ revision: RecordRevision) throws -> NamedRevision {
+    var revision = revision
+    let member = try #require(adults.anna.emma)
+    let bytes = revision.encode { _ in .zero }
+    let digest = try member.objects.write(.record, bytes, under: member.register.keys.current)
+    return NamedRevision(revision, named: digest)
   }
 
   /// An entry may say what it likes as long as nobody can read its revision.

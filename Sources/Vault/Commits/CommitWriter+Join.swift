@@ -31,12 +31,8 @@ extension CommitWriter {
   mutating func join(
     _ record: RecordID, _ rivals: [RecordEntry]
   ) throws(VaultError) {
-    var crowd = rivals
-    for number in crowd.indices where crowd[number].version.isCrowded {
-      crowd[number] = try uncrowded(crowd[number])
-    }
     // The same order on every device.
-    let digests = crowd.map(\.revision).sorted()
+    let digests = try uncrowded(rivals).map(\.revision).sorted()
     guard let first = digests.first else { return }
     let join = RevisionJoin(member: member)
     var sum = try self.revision(first, of: record)
@@ -55,13 +51,40 @@ extension CommitWriter {
     for (file, states) in met { metFiles[file, default: MetFile()].join(states) }
   }
 
-  /// The same as of this device, whose version leaves room for what it is to be joined with.
-  private mutating func uncrowded(_ entry: RecordEntry) throws(VaultError) -> RecordEntry {
+  /// The same, where together they would name very many devices: those that name most of them as of this device, with versions that
+  /// leave room for one another.
+  private mutating func uncrowded(
+    _ rivals: [RecordEntry]
+  ) throws(VaultError) -> [RecordEntry] {
+    var sum = VersionVector()
+    for rival in rivals {
+      sum = sum.joined(with: rival.version)
+      if sum.isCrowded { break }
+    }
+    guard sum.isCrowded else { return rivals }
+    let share = max(1, Limits.versionDevicesKept / rivals.count)
+    var result: [RecordEntry] = []
+    for rival in rivals {
+      if rival.version.entries.count > share {
+        result.append(try begunAnew(rival, oneOf: rivals.count))
+      } else {
+        result.append(rival)
+      }
+    }
+    return result
+  }
+
+  private mutating func begunAnew(
+    _ entry: RecordEntry, oneOf count: Int
+  ) throws(VaultError) -> RecordEntry {
+    let own = context.device.id
     var revision = try self.revision(entry.revision, of: entry.record).revision
-    revision.version[context.device.id] = counter
+    revision.version[own] = counter
+    revision.version = revision.version.begunAnew(over: entry.revision, by: own, oneOf: count) {
+      heads.loaded[$0] != nil
+    }
     revision.previous = [entry.revision]
-    revision.device = context.device.id
-    makeRoom(in: &revision)
+    revision.device = own
     try write(&revision, base: nil, entry: nil)
     return written[entry.record] ?? entry
   }

@@ -19,8 +19,8 @@ struct RevisionJoin {
 
   /// - Throws: `missing` or `damaged` when a revision or a page of either cannot be read.
   func run(_ a: NamedRevision, _ b: NamedRevision) throws(VaultError) -> Outcome {
-    let (stepsOfA, baseOfA) = try base(of: a, known: b.revision.version)
-    let (stepsOfB, baseOfB) = try base(of: b, known: a.revision.version)
+    let (stepsOfA, baseOfA) = try base(of: a, knownTo: b.revision.version)
+    let (stepsOfB, baseOfB) = try base(of: b, knownTo: a.revision.version)
     let base = [baseOfA, baseOfB].compactMap(\.self).max {
       ($0.revision.time, $0.digest) < ($1.revision.time, $1.digest)
     }
@@ -41,7 +41,7 @@ struct RevisionJoin {
   /// The newest ancestor of a revision that the other side knew, and how many revisions came after it; nil when
   /// it is no longer kept.
   private func base(
-    of start: NamedRevision, known: VersionVector
+    of start: NamedRevision, knownTo other: VersionVector
   ) throws(VaultError) -> (steps: Int, base: NamedRevision?) {
     var steps = 0
     var level = [start]
@@ -52,7 +52,11 @@ struct RevisionJoin {
       for child in level {
         for digest in child.revision.previous where seen.insert(digest).inserted {
           guard let parent = try revisionIfKept(digest) else { continue }
-          switch parent.revision.version.compare(to: known) {
+          if other.names(digest) {
+            found.append(parent)
+            continue
+          }
+          switch parent.revision.version.compare(to: other) {
           case .dominated, .equal: found.append(parent)
           case .dominates, .concurrent: next.append(parent)
           }

@@ -136,7 +136,7 @@ extension Member {
         NamedRevision(try self.revision(part), named: part)
       }
       guard parts.allSatisfy({ $0.revision.record == revision.record }),
-        try areRivals(parts[0].revision, parts[1].revision)
+        try areRivals(parts[0], parts[1])
       else { return false }
       let bytes = try pages(loadPage) { load in
         var join = try Join.merge(parts[0], parts[1], load: load).merged
@@ -152,15 +152,35 @@ extension Member {
 }
 
 extension Member {
-  /// Whether devices join these: neither has seen the other, or what one of them was joined from last had not.
-  private func areRivals(_ a: RecordRevision, _ b: RecordRevision) throws(VaultError) -> Bool {
-    if a.version.compare(to: b.version) == .concurrent { return true }
-    for (join, other) in [(a, b), (b, a)] where join.isUnsignedJoin {
-      for part in join.previous {
-        if try revision(part).version.compare(to: other.version) == .concurrent { return true }
+  /// Whether devices join these: neither has seen the other, or what one of them was joined from last had not. What was begun anew
+  /// to be joined has a counter of whoever did it, and so may seem to know the other one: there what it was before is asked.
+  private func areRivals(_ a: NamedRevision, _ b: NamedRevision) throws(VaultError) -> Bool {
+    for (one, other) in [(a, b), (b, a)] {
+      if try isUnknown(one, to: other) { return true }
+      guard one.revision.isUnsignedJoin else { continue }
+      for part in one.revision.previous {
+        if try isUnknown(NamedRevision(revision(part), named: part), to: other) { return true }
       }
     }
     return false
+  }
+
+  /// Whether these know nothing of each other, or what the first one goes on from with a version begun anew and the second do not.
+  private func isUnknown(
+    _ one: NamedRevision, to other: NamedRevision
+  ) throws(VaultError) -> Bool {
+    if one.isConcurrent(with: other) { return true }
+    guard let base = one.revision.previous.first, one.revision.previous.count == 1,
+      one.revision.version.names(base), !other.revision.version.names(base)
+    else { return false }
+    return try NamedRevision(revision(base), named: base).isConcurrent(with: other)
+  }
+}
+
+extension NamedRevision {
+  fileprivate func isConcurrent(with other: NamedRevision) -> Bool {
+    !revision.version.names(other.digest) && !other.revision.version.names(digest)
+      && revision.version.compare(to: other.revision.version) == .concurrent
   }
 }
 

@@ -109,7 +109,8 @@ extension FoundRevisions {
     while let digest = waiting.popLast() {
       let revision = revisions[digest]
       for older in revision?.previous ?? [] where !reached.contains(older) {
-        guard let revision, let old = revisions[older], revision.mayReplace(old) else { continue }
+        guard let revision, let old = revisions[older], revision.mayReplace(old, named: older)
+        else { continue }
         reached.insert(older)
         waiting.append(older)
       }
@@ -142,8 +143,9 @@ extension UnvouchedRevision {
 
 extension RecordRevision {
   /// Whether this one can have replaced the other: a revision can name anything, also what was not written yet then.
-  fileprivate func mayReplace(_ older: RecordRevision) -> Bool {
+  fileprivate func mayReplace(_ older: RecordRevision, named digest: ContentDigest) -> Bool {
     guard record == older.record, time >= older.time else { return false }
+    if version.names(digest) { return true }
     return switch version.compare(to: older.version) {
     case .dominates: true
     // Of several joined one after the other the last one may have brought nothing that others had not seen.

@@ -167,13 +167,16 @@ extension VersionVector {
 
   /// The version of a device that goes on from a revision with this one: it names that revision, and others that this one names
   /// so, and of the devices only some, as far as there is room.
+  ///
+  /// - Parameter count: How many versions share the room, since they are to be joined; 1 or more.
   package func begunAnew(
-    over revision: ContentDigest, by own: DeviceID, keeping isKept: (DeviceID) -> Bool
+    over revision: ContentDigest, by own: DeviceID, oneOf count: Int = 1,
+    keeping isKept: (DeviceID) -> Bool
   ) -> VersionVector {
     let others = entries.filter { $0.device != own }
     let devices = others.filter { !$0.device.standsForRevision && isKept($0.device) }
     let revisions = others.filter(\.device.standsForRevision)
-    let room = Limits.versionDevicesKept / 4
+    let room = Limits.versionDevicesKept / 4 / count
     return VersionVector(
       Array(devices.prefix(2 * room)) + Array(revisions.prefix(room)) + [
         Entry(device: own, counter: self[own]),
@@ -191,7 +194,7 @@ extension VersionVector {
   }
 
   /// Whether it names this revision, and so knows all that this one did.
-  func names(_ revision: ContentDigest) -> Bool {
+  package func names(_ revision: ContentDigest) -> Bool {
     isBegunAnew && self[DeviceID(standingFor: revision)] > 0
   }
 }
@@ -206,6 +209,7 @@ extension DeviceID {
     self = id
   }
 
+  /// Whether it is none, and stands for a revision in a version.
   package var standsForRevision: Bool { firstWord == 0 }
 }
 
