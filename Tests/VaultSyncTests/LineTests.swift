@@ -105,6 +105,31 @@ import VaultTrust
     try expectAll(["logged by the twin", "by itself", "by the twin"], on: [desk, twin])
   }
 
+  /// Both copies have said of somebody that they know them, in the register of one device, which is one machine's from then on.
+  @Test func whomACopiedMachineKnowsStaysKnown() throws {
+    let family = try Family(count: 1)
+    let desk = family[0]
+    try desk.write("Before", "before")
+    try desk.sync(remote)
+    let twin = try desk.clone()
+    let (dora, emil) = (
+      Acquaintance(person: .random(), name: "Dora", verification: .wordsCompared, time: 1),
+      Acquaintance(person: .random(), name: "Emil", verification: .wordsCompared, time: 1)
+    )
+    try desk.vault.changePersonalProfile { $0.note(emil) }
+    try desk.write("By itself", "by itself")
+    try twin.vault.changePersonalProfile { $0.note(dora) }
+    try twin.write("By the twin", "by the twin")
+    try desk.sync(remote)
+    try twin.sync(remote)
+    try meet([desk, twin], at: remote)
+    #expect(twin.vault.device != desk.vault.device)
+    for device in [desk, twin] {
+      try device.reopen()
+      #expect(Set(try device.vault.personalProfile().people) == [dora, emil])
+    }
+  }
+
   /// A remote's head of the device that this machine was has the greater counter, and is of the line that it has taken
   /// over. (Schedule 6255 of a campaign: every sync sent the objects again, and never the head.)
   @Test func aHeadOfATakenOverLineIsReplacedWhateverItsCounter() throws {

@@ -67,8 +67,26 @@ extension VaultContext {
       new,
       NewDevice(
         personName: "", deviceName: name, deviceKind: former?.deviceKind ?? "",
-        passwordCost: .floor, recoveryCost: .floor), keys: keys, beside: own)
+        passwordCost: .floor, recoveryCost: .floor), keys: keys, beside: own,
+      knowing: former.map { acquaintances(in: $0.profile) } ?? [])
     return name
+  }
+
+  /// Whom this machine has said to know as the device that it was, whose register is another machine's from now on; no more than what
+  /// is taken over of a device that is removed, as that machine may have written it.
+  private func acquaintances(in profile: PersonalProfile) -> [Acquaintance] {
+    let now = clock.milliseconds()
+    var room = Limits.passedOnBytes
+    var found: [Acquaintance] = []
+    let sized = profile.people.map { (acquaintance: $0, byteCount: $0.encoded().count) }
+    for (acquaintance, byteCount) in sized.sorted(by: { $0.byteCount < $1.byteCount })
+    where byteCount <= Limits.acquaintanceBytes && acquaintance.time <= now {
+      // With the bytes before it.
+      guard byteCount + 8 <= room else { break }
+      room -= byteCount + 8
+      found.append(acquaintance)
+    }
+    return found.sorted { $0.person < $1.person }
   }
 
   /// Holds the commit lock for whoever writes what only this device may: its register, its log, heads. Where another process
