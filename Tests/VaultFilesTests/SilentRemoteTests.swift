@@ -166,4 +166,19 @@ import VaultObjects
     #expect(try tree.read("Emma/scan/image") == longer)
     #expect(try mounted.mountAgain(readOnly: true).list("Emma/scan") == ["image"])
   }
+
+  /// Who seals all that waits has looked for it before, and may have waited for a remote since: by then somebody was told that a
+  /// file could not be sealed, has closed it, and written it anew.
+  @Test func whatWasLetGoOfIsNotSealedOverWhatCameAfterIt() throws {
+    let tree = mounted.tree
+    let image = try tree.open("Emma/scan/image")
+    try image.truncate(to: UInt64(content.count + 10))
+    mounted.vault.lazyChunks?.setSource(nil)
+    #expect(throws: FileError.away) { try image.flush() }
+    image.release()
+    try tree.write("Emma/scan/image", "anew")
+    mounted.vault.lazyChunks?.setSource(remote)
+    try tree.publish(image.file, image.draft)
+    #expect(try tree.text("Emma/scan/image") == "anew")
+  }
 }

@@ -187,7 +187,8 @@ extension FileTree {
     try draft.changing(waits: waits) { (content) throws(FileError) in
       let found: (isPublished: Bool, inlineLimit: Int)? = withTree { tree in
         let file = tree[file]
-        guard !file.links.isEmpty else { return nil }
+        // What nobody has open any more was let go of meanwhile, and the file may have been written anew since.
+        guard !file.links.isEmpty, file.draft === draft else { return nil }
         let isNote = file.links.allSatisfy { $0.name == .record }
         return (file.isPublished, isNote ? Limits.inlineContentBytes : 0)
       }
