@@ -123,6 +123,26 @@ import VaultModel
     #expect(try shared.mounted.tree.text("Emma/file") == "page")
   }
 
+  /// The member shows as its person may see it now, beside what is not saved of before.
+  @Test func whatCannotBeSavedIsNotedOnceWhereAccessIsLessThanBefore() throws {
+    let shared = try Shared(.editor, until: 1_800_000_003_000)
+    let tree = shared.tree
+    let handle = try tree.open("Emma/file", [.read, .write])
+    shared.now.advance(to: 1_800_000_003_000)
+    tree.refresh()
+    try shared.mounted.vault.share(
+      #require(shared.mounted.vault.members.first), with: shared.other.person, role: .viewer)
+    tree.refresh()
+    #expect(try tree.text("Emma/file") == "text")
+    try handle.put(Array("page".utf8), at: 0, as: .ofMapping)
+    handle.release()
+    for _ in 0..<3 { #expect(throws: FileError.self) { try tree.commitNow() } }
+    #expect(tree.unsaved.map(\.extent) == [.member])
+    try shared.other.audit.flush()
+    let events = try shared.other.audit.read().events.map(\.event)
+    #expect(events.filter { $0.action == "unsaved" }.map(\.count) == [1])
+  }
+
   /// It goes past what a write is asked first.
   @Test func nothingIsCopiedIntoAFileThatCannotBeSaved() throws {
     let shared = try Shared(.editor, until: 1_800_000_003_000)

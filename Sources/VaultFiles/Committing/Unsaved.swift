@@ -45,15 +45,17 @@ extension FileTree {
     let now = FileTimestamp.now
     let (before, all) = withTree { tree in
       let view = tree[member.view]
-      let before = view.unsaved
+      let before = tree.unsaved
+      let known = view.unsaved
       let failures = failures.merging(view.unsealedAndClosed) { failure, _ in failure }
       view.unsaved = failures.map { extent, error in
-        before.first { $0.extent == extent && $0.error == error }
+        known.first { $0.extent == extent && $0.error == error }
           ?? Unsaved(member: view.member.id, extent: extent, error: error, since: now)
       }
       return (Set(before), tree.unsaved)
     }
-    let present = Set(all.filter { $0.member == member.member.id })
+    // Of one member there may be two views.
+    let present = Set(all)
     guard present != before else { return }
     for unsaved in present.subtracting(before) {
       let name: FileName? = if case .file(_, let name) = unsaved.extent { name } else { nil }
