@@ -69,7 +69,9 @@ extension Vault {
       guard let member = member(id) else {
         isDone = false
         noteUnfinished(
-          path, member: nil, "\(nameOfClosed(id)) cannot be opened. It is kept here until it can")
+          path, member: nil,
+          "\(nameOfClosed(id)) cannot be opened. It is kept here until it can. "
+            + "To give it up, remove \(context.state.describe(path))")
         continue
       }
       do {
