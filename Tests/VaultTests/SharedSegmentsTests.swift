@@ -173,6 +173,23 @@ import VaultObjects
     #expect(report.objectCount > 0)
   }
 
+  /// The disk has lost all that the record was. The second device knows it as it was before, and has never written.
+  @Test func aRepairKeepsADeletedRecordThatADeviceWithoutAHeadMayKnow() throws {
+    let first = replicas[0]
+    let member = try first.member
+    let record = try #require(member.allEntries().first { $0.title.string == "Record 7" }).record
+    try first.commit(member.edits(deleting: record))
+    for version in try member.history(of: record) {
+      try first.store.remove(member.objects.path(of: version.digest))
+    }
+    first.vault = try open(0, on: first.store)
+    _ = try first.vault.repair()
+    #expect(try first.member.entry(record)?.isDeleted == true)
+    try replicas[1].commit(.newRecord("Mine"))
+    try replicas.carry(from: 1, to: 0)
+    #expect(try first.member.entry(record)?.isDeleted == true)
+  }
+
   @Test func whatIsAnnouncedToGoIsNotNamedAnew() throws {
     try replicas[2].commit(.newRecord("Of the third"))
     try replicas.everyoneMeets()

@@ -146,13 +146,14 @@ extension Member {
   ///
   /// - Parameters:
   ///   - dropped: Deleted records that are forgotten: but for what another process has brought back meanwhile, and none where
-  ///     another device has a head by now.
+  ///     another device has a head by now, or has none and may know them as they were before.
   ///   - catchesUp: False only after a repair, when the head on disk may not be readable.
   func commitCheckpoint(
     dropping dropped: Set<RecordID> = [], catchesUp: Bool = true
   ) throws(VaultError) {
     try withWriter(catchesUp: catchesUp) { (writer, changed) throws(VaultError) in
-      let isAlone = writer.heads.loaded.keys.allSatisfy { $0 == context.device.id }
+      let known = Set(writer.heads.loaded.keys).union([context.device.id])
+      let isAlone = known.count == 1 && !hasKnowingDevices(besides: known, by: register.links)
       let gone = dropped.subtracting(changed).filter { entry($0)?.isDeleted ?? false }
       state.withLock { $0.drop(isAlone ? gone : []) }
       try writer.writeHead(.checkpoint)

@@ -149,7 +149,8 @@ extension Member {
   }
 
   /// Writes the list anew, without those of these records that were deleted: of what is lost of them nothing is left to wait for, and
-  /// no new device takes a list that names it. Another process that has the vault open would name them again.
+  /// no new device takes a list that names it. Another process that has the vault open would name them again, and another device
+  /// that may know one bring it back.
   private func writeList(without lost: Set<RecordID>) throws(VaultError) {
     var isDone = false
     if !lost.isEmpty {
