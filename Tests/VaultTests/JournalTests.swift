@@ -250,6 +250,17 @@ import VaultTrust
     #expect(try journal(ben, of: anna).contains("read hers"))
   }
 
+  /// Who only looks is told all the same, and once more when there is room.
+  @Test func newsOfReadingsAreToldOnAFullDisk() throws {
+    try anna.vault.noteReads(true, of: emma(anna))
+    try adults.meet()
+    ben.stateStore.limit(toBytes: 0)
+    #expect(try ben.vault.takeReadsNews().map(\.areNoted) == [true])
+    ben.stateStore.limit(toBytes: nil)
+    #expect(try ben.vault.takeReadsNews().map(\.areNoted) == [true])
+    #expect(try ben.vault.takeReadsNews() == [])
+  }
+
   @Test func readingsAreNotedNoMoreWhenAnOwnerSaysSo() throws {
     try anna.vault.noteReads(true, of: emma(anna))
     try adults.meet()

@@ -100,10 +100,21 @@ extension Vault {
       }
   }
 
-  /// What this machine's person was not told yet, and is told now: from here on what they open is noted.
+  /// What this machine's person was not told yet, and is told now: from here on what they open is noted. Where the state cannot be
+  /// written it is not, and they are told again.
   package func takeReadsNews() throws(VaultError) -> [ReadsNews] {
     let news = try readsNews()
     if news.isEmpty || isReadOnly { return news }
+    do throws(VaultError) { try keepTold(news) } catch {
+      switch error {
+      case .noSpace, .readOnly, .permission: break
+      default: throw error
+      }
+    }
+    return news
+  }
+
+  private func keepTold(_ news: [ReadsNews]) throws(VaultError) {
     let now = context.clock.milliseconds()
     try context.state.withLock("audit-lock") { () throws(VaultError) in
       var told = try context.state.toldReads()
@@ -112,7 +123,6 @@ extension Vault {
       }
       try context.state.store(toldReads: told)
     }
-    return news
   }
 
   /// What owners say of each member that is open.
