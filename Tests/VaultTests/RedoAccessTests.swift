@@ -41,6 +41,39 @@ import VaultModel
     #expect(now == Array("saved, and not committed".utf8))
   }
 
+  /// A mount looks twice a second for what crashes left, and such a file has four million bytes.
+  @Test func whatWasToldIsNotReadTimeAndAgain() throws {
+    let adults = try Adults()
+    let (anna, ben) = (adults.anna, adults.ben)
+    try adults.share(with: ben, .editor)
+    let note = try ben.write("Visit", "before")
+    try adults.meet()
+    var edit = RecordEdit(record: note)
+    edit.items[.record] = .note("saved, and not committed")
+    #expect(try #require(ben.emma).log([edit]))
+    let hers = try #require(anna.emma)
+    try anna.vault.beginEpoch(of: hers, without: [ben.id])
+    try anna.vault.share(hers, with: ben.id, role: .viewer)
+    try Replicas.carry(from: anna.store, to: ben.store)
+    try ben.reopen()
+    let isFile = { (path: BlobPath) in path.string.hasPrefix("redo/") && path.name == hers.id.hex }
+    let file = try #require(ben.stateStore.blobs.first { isFile($0.key) })
+    // Whoever reads this takes it for done.
+    try ben.stateStore.replace(file.key, [UInt8](), durably: true)
+    try ben.vault.redoWhatCrashesLeft()
+    #expect(ben.stateStore.blobs[file.key] == [])
+    try ben.stateStore.replace(file.key, file.value, durably: true)
+    // In the same process, when there is something to be done.
+    try anna.vault.share(hers, with: ben.id, role: .editor)
+    try Replicas.carry(from: anna.store, to: ben.store)
+    _ = try ben.vault.refreshMembers()
+    _ = try ben.emma?.refresh()
+    try ben.vault.redoWhatCrashesLeft()
+    #expect(ben.stateStore.blobs[file.key] == nil)
+    let now = try ben.emma?.bytes(of: "record.md", in: note)
+    #expect(now == Array("saved, and not committed".utf8))
+  }
+
   /// The head that has it counts no more, and says so all the same.
   @Test(arguments: [false, true])
   func whatACommitHadBeforeAccessWasTakenIsNotDoneAgain(isGivenBack: Bool) throws {

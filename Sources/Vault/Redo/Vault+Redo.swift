@@ -59,9 +59,8 @@ extension Vault {
 
   /// - Returns: Whether nothing of it is left to do.
   private func redo(_ writer: RedoWriterID) throws(VaultError) -> Bool {
-    let store = context.state.store
     let folder = RedoFolder.path(of: writer)
-    let entries = try storing(store.list(folder))
+    let entries = try storing(context.state.store.list(folder))
     var isDone = true
     for entry in entries {
       guard let id = MemberID(hex: entry.name) else { continue }
@@ -75,18 +74,7 @@ extension Vault {
         continue
       }
       do {
-        let file = try storing(store.read(path, limit: RedoFile.byteCount))
-        let redone = try member.redo(file, of: writer) { edits, commit in
-          // The process that died could not.
-          audit.note(edits, of: commit, in: id)
-        }
-        guard case .done = redone else {
-          isDone = false
-          noteKept(path, member, redone)
-          continue
-        }
-        try storing(store.remove(path))
-        log.succeeded(.redo, of: LogIdentity(id))
+        if try !redo(path, of: writer, in: member) { isDone = false }
       } catch {
         isDone = false
         log.failed(.redo, error, of: LogIdentity(id))
@@ -94,6 +82,35 @@ extension Vault {
       }
     }
     return isDone
+  }
+
+  /// - Returns: Whether nothing of it is left to do.
+  private func redo(
+    _ path: BlobPath, of writer: RedoWriterID, in member: Member
+  ) throws(VaultError) -> Bool {
+    // A mount looks for these all the time, and each is long. With one that was told nothing is done before its person may write
+    // again.
+    if !member.mayWrite, isNoted(path) {
+      log.failed(.redo, refusal(of: member), of: LogIdentity(member.id))
+      return false
+    }
+    let store = context.state.store
+    let file = try storing(store.read(path, limit: RedoFile.byteCount))
+    let redone = try member.redo(file, of: writer) { edits, commit in
+      // The process that died could not.
+      audit.note(edits, of: commit, in: member.id)
+    }
+    guard case .done = redone else {
+      noteKept(path, member, redone)
+      return false
+    }
+    try storing(store.remove(path))
+    log.succeeded(.redo, of: LogIdentity(member.id))
+    return true
+  }
+
+  private func refusal(of member: Member) -> VaultError {
+    context.removal ?? .viewersOnlyRead(member: member.id)
   }
 
   private static func advice(on error: VaultError) -> String {
@@ -115,7 +132,7 @@ extension Vault {
           + "If this is the only one that is left, copied back from a backup, what is in that file "
           + "cannot be brought in: remove it")
     case .refused(let edits):
-      let error = context.removal ?? .viewersOnlyRead(member: member.id)
+      let error = refusal(of: member)
       log.failed(.redo, error, of: LogIdentity(member.id))
       note(path, member, refusedText(member.names(of: edits), path, member, error))
     case .sealed:
@@ -146,6 +163,11 @@ extension Vault {
 
   private func noteUnfinished(_ path: BlobPath, member: Member?, _ reason: String) {
     note(path, member, "is not in the vault yet: \(reason)")
+  }
+
+  private func isNoted(_ path: BlobPath) -> Bool {
+    let path = context.state.describe(path)
+    return problems.contains { $0.kind == .unfinished && $0.path == path && $0.member != nil }
   }
 
   private func note(_ path: BlobPath, _ member: Member?, _ what: String) {
