@@ -88,6 +88,29 @@ import Testing
     try desk.run("check", "--remote", "usb", "--read-data", expecting: 0)
   }
 
+  @Test func twoMachinesAreRemovedAtOnce() throws {
+    try addTablet()
+    let laptop = Machine("laptop", beside: desk.program)
+    try laptop.clone(usb)
+    for machine in [tablet, laptop, desk] { try machine.run("sync", expecting: 0) }
+    let words = desk.program.wordsFile
+    let unasked = try desk.run(
+      "device", "revoke", "tablet", "laptop", "--words-file", words, expecting: 10)
+    #expect(unasked.errors.contains("Remove tablet, "), "\(unasked.errors)")
+    #expect(unasked.errors.contains("; laptop, "), "\(unasked.errors)")
+    // Who is named twice is removed once.
+    let removed = try desk.run(
+      "device", "revoke", "tablet", "laptop", "tablet", "--words-file", words, "--yes",
+      expecting: 0)
+    #expect(
+      removed.output.hasPrefix("tablet has been removed.\nlaptop has been removed.\nEmma has been"),
+      "\(removed.output)")
+    #expect(removed.errors.contains("What tablet and laptop have copied until now"))
+    for machine in [tablet, laptop] { try machine.run("sync", expecting: 8) }
+    let listed = try desk.run("device", "list", expecting: 0).output
+    #expect(!listed.contains("tablet") && !listed.contains("laptop"), "\(listed)")
+  }
+
   /// A machine that was removed and becomes a device again by the words goes on with what stands in it.
   @Test func whatARemovedMachineHadSavedGoesOnWithTheWords() throws {
     try addTablet()
