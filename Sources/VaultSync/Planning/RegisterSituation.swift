@@ -94,7 +94,7 @@ package struct RegisterPlan: Hashable, Sendable {
     if let finding = situation.goneBack { findings.append(finding) }
     if let counter = situation.forkedCounter {
       findings.append(.forked(counter: counter))
-      if findings.count == 1 { action = situation.actionOfFork }
+      if findings.count == 1 || situation.isOwn { action = situation.actionOfFork }
       return
     }
     guard let remote = situation.remote else {
@@ -139,8 +139,10 @@ extension RegisterSituation {
   }
 
   /// What is done with two files of one counter. What a device says of itself loses nothing where one of them holds: on
-  /// every machine and remote it is the one with the greater hash, until the device, which takes neither, writes it anew.
+  /// every machine and remote it is the one with the greater hash, until the device, which takes neither, writes it anew. What it
+  /// has written anew takes the place of either.
   fileprivate var actionOfFork: RegisterAction {
+    if isOwn, !hasLines, let local, let remote, local.counter > remote.counter { return .put }
     guard !hasLines, !isOwn, let local, let remote, local.counter == remote.counter,
       local.hash != remote.hash, mark?.counter ?? 0 <= remote.counter
     else { return .leave }
