@@ -156,6 +156,8 @@ if (words && results) {
     clearTimeout(timer);
     timer = setTimeout(find, 150);
   });
+  // Somebody may have typed before this ran.
+  if (words.value !== words.defaultValue) find();
 }
 
 // A file of which no picture can be made after all: its own page says so, and a list goes without one.
