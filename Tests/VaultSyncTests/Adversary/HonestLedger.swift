@@ -40,20 +40,23 @@ struct HonestLedger {
   ///   replaced is seen, or what replaced it.
   func lost(among shown: Set<String>, isExcused: (MemberID, _ machine: Int) -> Bool) -> [String] {
     entries.filter { text, entry in
-      let moves = moves[text] ?? []
-      return !deleted.contains(text) && !isExcused(entry.member, entry.machine)
-        && !moves.contains {
-          isExcused($0.member, $0.machine) || isExcused(entry.member, $0.machine)
-        }
-        && !stands(text, among: shown)
+      !isExcused(entry.member, entry.machine) && !stands(text, among: shown, isExcused: isExcused)
     }.map(\.key).sorted()
   }
 
-  private func stands(_ text: String, among shown: Set<String>) -> Bool {
+  private func stands(
+    _ text: String, among shown: Set<String>, isExcused: (MemberID, _ machine: Int) -> Bool
+  ) -> Bool {
     var next = [text]
     var seen: Set<String> = []
     while let text = next.popLast() {
       if shown.contains(text) || deleted.contains(text) { return true }
+      // Whoever moved it had no access to where it went: it is in the history of where it was.
+      let isMovedAway = (moves[text] ?? []).contains { move in
+        isExcused(move.member, move.machine)
+          || entries[text].map { isExcused($0.member, move.machine) } ?? false
+      }
+      if isMovedAway { return true }
       next += (replacements[text] ?? []).filter { seen.insert($0).inserted }
     }
     return false
