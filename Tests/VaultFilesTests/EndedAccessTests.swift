@@ -27,6 +27,23 @@ import VaultModel
       try tree.mkdir("Liam")
       #expect(try tree.list("") == ["Emma", "Liam"])
     }
+
+    /// Opens Emma's file, to which the person's access then ends.
+    func openUntilTheEnd() throws -> FileHandle {
+      let handle = try tree.open("Emma/file", [.read, .write])
+      now.advance(to: 1_800_000_003_000)
+      tree.refresh()
+      return handle
+    }
+
+    /// Emma's owner gives the person access again, which shows.
+    func shareAgain(_ role: Role) throws {
+      try mounted.vault.share(
+        #require(mounted.vault.members.first), with: other.person, role: role)
+      tree.refresh()
+      #expect(try tree.list("") == ["Emma", "Liam"])
+      #expect(try tree.text("Emma/file") == "text")
+    }
   }
 
   @Test func theMemberGoesWhenItsDateHasPassed() throws {
@@ -89,9 +106,7 @@ import VaultModel
   @Test func pagesOfAMappingThatComeLaterAreKeptAndTold() throws {
     let shared = try Shared(.editor, until: 1_800_000_003_000)
     let tree = shared.tree
-    let handle = try tree.open("Emma/file", [.read, .write])
-    shared.now.advance(to: 1_800_000_003_000)
-    tree.refresh()
+    let handle = try shared.openUntilTheEnd()
     #expect(try tree.list("") == ["Liam"])
     try handle.put(Array("page".utf8), at: 0, as: .ofMapping)
     handle.release()
@@ -105,14 +120,8 @@ import VaultModel
   @Test func pagesOfAMappingThatComeWhenAccessIsGivenAgainAreSaved() throws {
     let shared = try Shared(.editor, until: 1_800_000_003_000)
     let tree = shared.tree
-    let handle = try tree.open("Emma/file", [.read, .write])
-    shared.now.advance(to: 1_800_000_003_000)
-    tree.refresh()
-    try shared.mounted.vault.share(
-      #require(shared.mounted.vault.members.first), with: shared.other.person, role: .editor)
-    tree.refresh()
-    #expect(try tree.list("") == ["Emma", "Liam"])
-    #expect(try tree.text("Emma/file") == "text")
+    let handle = try shared.openUntilTheEnd()
+    try shared.shareAgain(.editor)
     try handle.put(Array("page".utf8), at: 0, as: .ofMapping)
     handle.release()
     try tree.commitNow()
@@ -127,13 +136,8 @@ import VaultModel
   @Test func whatCannotBeSavedIsNotedOnceWhereAccessIsLessThanBefore() throws {
     let shared = try Shared(.editor, until: 1_800_000_003_000)
     let tree = shared.tree
-    let handle = try tree.open("Emma/file", [.read, .write])
-    shared.now.advance(to: 1_800_000_003_000)
-    tree.refresh()
-    try shared.mounted.vault.share(
-      #require(shared.mounted.vault.members.first), with: shared.other.person, role: .viewer)
-    tree.refresh()
-    #expect(try tree.text("Emma/file") == "text")
+    let handle = try shared.openUntilTheEnd()
+    try shared.shareAgain(.viewer)
     try handle.put(Array("page".utf8), at: 0, as: .ofMapping)
     handle.release()
     for _ in 0..<3 { #expect(throws: FileError.self) { try tree.commitNow() } }

@@ -384,34 +384,26 @@ import VaultModel
     #expect(try pair.mounted.differencesFromFresh() == [])
   }
 
-  /// The same where the folder, which shows as empty by then, is removed here; whether that is saved or not.
-  @Test(arguments: [false, true])
-  func whatComesAfterTheLastFlushIsKeptWhereTheFolderIsRemovedHere(isSaved: Bool) throws {
-    let pair = try Pair()
-    let handle = try pair.tree.open("Emma/visit/file")
-    try pair.other.unlink("Emma/visit/file")
-    try pair.bringNews()
-    try pair.tree.rmdir("Emma/visit")
-    if isSaved { try pair.tree.commitNow() }
-    try handle.put(Array("mine".utf8), at: 0)
-    handle.release()
-    try pair.commitAndRefresh()
-    #expect(try pair.conflicts() == ["file": "mine"])
-    #expect(try pair.tree.list("Emma") == ["Offline Sync Conflicts"])
-    #expect(try pair.mounted.differencesFromFresh() == [])
+  /// What happens to the folder, which shows as empty by then, before the rest of the file comes.
+  enum Removal: CaseIterable {
+    case here, hereAndSaved, byBoth, byBothAndSeen
   }
 
-  /// The same where others remove the folder as well before that is saved.
-  @Test(arguments: [false, true])
-  func whatComesAfterTheLastFlushIsKeptWhereBothRemoveTheFolder(refreshes: Bool) throws {
+  @Test(arguments: Removal.allCases)
+  func whatComesAfterTheLastFlushIsKeptWhereTheFolderIsRemovedHere(removal: Removal) throws {
     let pair = try Pair()
     let handle = try pair.tree.open("Emma/visit/file")
     try pair.other.unlink("Emma/visit/file")
     try pair.bringNews()
     try pair.tree.rmdir("Emma/visit")
-    try pair.other.rmdir("Emma/visit")
-    try pair.other.commitNow()
-    if refreshes { pair.tree.refresh() }
+    switch removal {
+    case .here: break
+    case .hereAndSaved: try pair.tree.commitNow()
+    case .byBoth, .byBothAndSeen:
+      try pair.other.rmdir("Emma/visit")
+      try pair.other.commitNow()
+      if removal == .byBothAndSeen { pair.tree.refresh() }
+    }
     try handle.put(Array("mine".utf8), at: 0)
     handle.release()
     try pair.commitAndRefresh()

@@ -7,18 +7,36 @@ import VaultModel
 
 /// What was made durable without a commit, where its person's access is another one when it is to be brought in.
 @Suite struct RedoAccessTests {
+  /// What Ben, an editor, had saved and not committed when his process ended. Anna has taken his access since.
+  private struct Crash {
+    let adults: Adults
+    let note: RecordID
+    let hers: Member
+    var anna: Adults.Adult { adults.anna }
+    var ben: Adults.Adult { adults.ben }
+
+    init() throws {
+      adults = try Adults()
+      let (anna, ben) = (adults.anna, adults.ben)
+      try adults.share(with: ben, .editor)
+      note = try ben.write("Visit", "before")
+      try adults.meet()
+      var edit = RecordEdit(record: note)
+      edit.items[.record] = .note("saved, and not committed")
+      #expect(try #require(ben.emma).log([edit]))
+      hers = try #require(anna.emma)
+      try anna.vault.beginEpoch(of: hers, without: [ben.id])
+    }
+
+    func expectSaved() throws {
+      let now = try ben.emma?.bytes(of: "record.md", in: note)
+      #expect(now == Array("saved, and not committed".utf8))
+    }
+  }
+
   @Test func whatMayNotBeBroughtInAnyMoreIsTold() throws {
-    let adults = try Adults()
-    let (anna, ben) = (adults.anna, adults.ben)
-    try adults.share(with: ben, .editor)
-    let note = try ben.write("Visit", "before")
-    try adults.meet()
-    var edit = RecordEdit(record: note)
-    edit.items[.record] = .note("saved, and not committed")
-    let mine = try #require(ben.emma)
-    #expect(try mine.log([edit]))
-    let hers = try #require(anna.emma)
-    try anna.vault.beginEpoch(of: hers, without: [ben.id])
+    let crash = try Crash()
+    let (anna, ben, note, hers) = (crash.anna, crash.ben, crash.note, crash.hers)
     try anna.vault.share(hers, with: ben.id, role: .viewer)
     try Replicas.carry(from: anna.store, to: ben.store)
     for _ in 0..<2 {
@@ -37,22 +55,13 @@ import VaultModel
     try ben.reopen()
     #expect(!ben.vault.problems.contains { $0.kind == .unfinished })
     #expect(ben.stateStore.blobs.keys.allSatisfy { !$0.string.hasPrefix("redo/") })
-    let now = try ben.emma?.bytes(of: "record.md", in: note)
-    #expect(now == Array("saved, and not committed".utf8))
+    try crash.expectSaved()
   }
 
   /// A mount looks twice a second for what crashes left, and such a file has four million bytes.
   @Test func whatWasToldIsNotReadTimeAndAgain() throws {
-    let adults = try Adults()
-    let (anna, ben) = (adults.anna, adults.ben)
-    try adults.share(with: ben, .editor)
-    let note = try ben.write("Visit", "before")
-    try adults.meet()
-    var edit = RecordEdit(record: note)
-    edit.items[.record] = .note("saved, and not committed")
-    #expect(try #require(ben.emma).log([edit]))
-    let hers = try #require(anna.emma)
-    try anna.vault.beginEpoch(of: hers, without: [ben.id])
+    let crash = try Crash()
+    let (anna, ben, hers) = (crash.anna, crash.ben, crash.hers)
     try anna.vault.share(hers, with: ben.id, role: .viewer)
     try Replicas.carry(from: anna.store, to: ben.store)
     try ben.reopen()
@@ -70,8 +79,7 @@ import VaultModel
     _ = try ben.emma?.refresh()
     try ben.vault.redoWhatCrashesLeft()
     #expect(ben.stateStore.blobs[file.key] == nil)
-    let now = try ben.emma?.bytes(of: "record.md", in: note)
-    #expect(now == Array("saved, and not committed".utf8))
+    try crash.expectSaved()
   }
 
   /// The head that has it counts no more, and says so all the same.
@@ -100,17 +108,9 @@ import VaultModel
 
   /// Its person has no access any more when the process ends in order.
   @Test func whatIsOfAMemberThatWasClosedMeanwhileStays() throws {
-    let adults = try Adults()
-    let (anna, ben) = (adults.anna, adults.ben)
-    try adults.share(with: ben, .editor)
-    let note = try ben.write("Visit", "before")
-    try adults.meet()
-    var edit = RecordEdit(record: note)
-    edit.items[.record] = .note("saved, and not committed")
-    #expect(try #require(ben.emma).log([edit]))
-    let hers = try #require(anna.emma)
-    try anna.vault.beginEpoch(of: hers, without: [ben.id])
-    for _ in 0..<2 { try adults.carry(from: anna, to: ben) }
+    let crash = try Crash()
+    let (anna, ben, hers) = (crash.anna, crash.ben, crash.hers)
+    for _ in 0..<2 { try crash.adults.carry(from: anna, to: ben) }
     #expect(ben.emma == nil)
     try ben.vault.close()
     try ben.reopen()
@@ -119,8 +119,7 @@ import VaultModel
     try anna.vault.share(hers, with: ben.id, role: .editor)
     try Replicas.carry(from: anna.store, to: ben.store)
     try ben.reopen()
-    let now = try ben.emma?.bytes(of: "record.md", in: note)
-    #expect(now == Array("saved, and not committed".utf8))
+    try crash.expectSaved()
     #expect(ben.stateStore.blobs.keys.allSatisfy { !$0.string.hasPrefix("redo/") })
   }
 }
