@@ -66,13 +66,17 @@ import Testing
     ]
   }
 
+  /// Ben's, after that of the beginning, whose key both get.
+  private func bensEpoch() throws -> MemberJudge.Link {
+    try link(
+      22, by: ben, as: bens, follows: [21], begins: true,
+      wraps: [(nil, anna, 103), (nil, ben, 104)])
+  }
+
   @Test func anEpochIsOverOnceEveryoneHasTheNextOnesKey() throws {
     var links = try beginning()
     #expect(try epochs(links).over.isEmpty)
-    links.append(
-      try link(
-        22, by: ben, as: bens, follows: [21], begins: true,
-        wraps: [(nil, anna, 103), (nil, ben, 104)]))
+    try links.append(bensEpoch())
     let epochs = try epochs(links)
     #expect(epochs.ranking == [Self.id(22), Self.id(21)])
     #expect(epochs.over == [Self.id(21)])
@@ -111,11 +115,7 @@ import Testing
 
   /// The later epoch's beginner is taken out by who did not know of it: the one before is needed again.
   @Test func whatFallsMakesTheOneBeforeNeededAgain() throws {
-    var links = try beginning()
-    links.append(
-      try link(
-        22, by: ben, as: bens, follows: [21], begins: true,
-        wraps: [(nil, anna, 103), (nil, ben, 104)]))
+    var links = try beginning() + [bensEpoch()]
     links.append(
       try link(
         23, by: anna, as: first, follows: [21], [Given(kind: .limit, person: ben, role: nil)]))
@@ -128,11 +128,7 @@ import Testing
 
   /// Somebody leaves who has the key of the one in use.
   @Test func whatIsOverStaysSoWhenSomebodyLeaves() throws {
-    var links = try beginning()
-    links.append(
-      try link(
-        22, by: ben, as: bens, follows: [21], begins: true,
-        wraps: [(nil, anna, 103), (nil, ben, 104)]))
+    var links = try beginning() + [bensEpoch()]
     links.append(
       try link(
         23, by: ben, as: nil, follows: [22], [Given(kind: .limit, person: ben, role: nil)]))
@@ -144,11 +140,7 @@ import Testing
 
   /// Somebody without a place names a file that is in use as a wrap of an epoch that is over, and the other way round.
   @Test func whatDoesNotCountLetsNoFileGo() throws {
-    var links = try beginning()
-    links.append(
-      try link(
-        22, by: ben, as: bens, follows: [21], begins: true,
-        wraps: [(nil, anna, 103), (nil, ben, 104)]))
+    var links = try beginning() + [bensEpoch()]
     links.append(
       try link(
         24, by: carla, as: .init(maker: Self.id(20), person: carla), follows: [22],
