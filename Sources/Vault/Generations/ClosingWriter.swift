@@ -28,7 +28,8 @@ struct ClosingWriter {
     var authored: [ContentDigest] = []
 
     /// As many closings, one after the other, as it takes to list everything: whoever has a device's key signs without end, and
-    /// what one closing lists counts for good. The last one leaves the devices out, so that nothing falls where they are cut short.
+    /// what one closing lists counts for good. The last one leaves the devices out, so that nothing falls where they are cut short
+    /// but what devices without room have signed: these go with the first.
     func parts(countedLimit: Int = ClosingWriter.countedLimit) -> [Content] {
       let counted = counted.sorted()
       let listLimit = Limits.headLists
