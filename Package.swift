@@ -27,8 +27,6 @@ let package = Package(
     .package(
       url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
-    // In tests only: the witness that the bytes of our messages are Protocol Buffers.
-    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     // X-Wing; and in tests the independent witness of the rest of our cryptography, which is OpenSSL's and libsodium's.
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
   ],
@@ -223,8 +221,8 @@ let package = Package(
     .testTarget(
       name: "VaultModelTests",
       dependencies: [
-        "VaultModel", "VaultCrypto", "Fuzzing",
-        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+        "VaultModel", "VaultCrypto", "Fuzzing", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
       ],
       exclude: ["Proto/kinvault.proto"]),
     .testTarget(
