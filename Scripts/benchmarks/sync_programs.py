@@ -131,10 +131,10 @@ class Kinvault(Program):
 
     def restore(self):
         """Without the words, because this machine has a key: what is measured is the copying."""
-        self.kinvault("clone", self.address, self.restored, "--name", "bench")
+        self.kinvault("clone", self.address, self.restored, "--name", "bench", "--yes")
 
     def restore_lazily(self):
-        self.kinvault("clone", self.address, self.restored, "--name", "bench", "--lazy")
+        self.kinvault("clone", self.address, self.restored, "--name", "bench", "--yes", "--lazy")
 
     def list_records(self):
         self.kinvault("record", "list", "--vault", self.vault)

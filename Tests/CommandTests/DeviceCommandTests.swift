@@ -204,6 +204,44 @@ import Testing
     #expect(told.errors.contains("This device has been removed from the vault (20"))
   }
 
+  /// A machine keeps one state of a vault, with one device in it, for one folder.
+  @Test func aSecondCloneOnOneMachineIsAskedAbout() throws {
+    let words = desk.program.wordsFile
+    func folder(_ name: String) -> String { desk.program.folder.appending(name).string }
+    func clone(_ name: String, expecting status: Int32, _ options: String...) throws -> String {
+      try tablet.run(
+        ["clone", usb, folder(name), "--name", "usb"] + options, expecting: status
+      ).errors
+    }
+    func devices(in name: String) throws -> [Substring] {
+      let listed = try tablet.run("device", "list", "--vault", folder(name), expecting: 0)
+      return Array(listed.output.split(separator: "\n").dropFirst())
+    }
+    _ = try clone("first", expecting: 0, "--words-file", words, "--device", "tablet")
+    for options in [[], ["--words-file", words]] {
+      let refused = try tablet.run(
+        ["clone", usb, folder("second"), "--name", "usb"] + options, expecting: 10
+      ).errors
+      #expect(refused.contains("This machine is a device of this vault already"))
+      #expect(refused.contains("XDG_STATE_HOME") && refused.contains("--yes"))
+      #expect(refused.contains("new device") == !options.isEmpty)
+      #expect(access(folder("second"), F_OK) != 0)
+    }
+    // As the device that it is, or with words, as where a clone is given again.
+    _ = try clone("second", expecting: 0, "--yes")
+    let again = try clone("second", expecting: 10, "--words-file", words)
+    #expect(again.contains("--words-file") && !again.contains("XDG_STATE_HOME"))
+    let approval = try clone("second", expecting: 11, "--from-device", "--words-file", words)
+    #expect(approval.contains("This machine is a device of this vault already"))
+    _ = try clone("second", expecting: 0)
+    let before = try devices(in: "second")
+    #expect(before.count == 2, "\(before)")
+    #expect(before.contains { $0.hasPrefix("tablet (this one)") }, "\(before)")
+    _ = try clone("second", expecting: 0, "--words-file", words, "--device", "new", "--yes")
+    let after = try devices(in: "second")
+    #expect(after.count == 3 && after.contains { $0.hasPrefix("new (this one)") }, "\(after)")
+  }
+
   @Test func newWordsTakeThePlaceOfTheOldOnes() throws {
     let (old, new) = (desk.program.wordsFile, desk.program.folder.appending("new words").string)
     let rotated = try desk.run(

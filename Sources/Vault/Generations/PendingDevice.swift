@@ -58,15 +58,10 @@ package struct PendingDevice: ~Copyable {
   private static func owner(
     of words: borrowing ApprovalWords, in copy: VaultCopy
   ) throws(VaultError) -> PersonID {
+    // One that was never approved is replaced.
+    guard try !copy.hasDevice() else { throw .alreadyExists(what: "a device of this machine") }
     let people = try People.load(
       store: copy.store, files: copy.files, memory: copy.state.loadPeopleMemory())
-    if try copy.state.hasDevice() {
-      let file = try copy.state.loadDevice(vault: copy.id)
-      // One that was never approved is replaced.
-      guard people[file.person]?.anyCertificate(of: file.device) == nil else {
-        throw .alreadyExists(what: "a device of this machine")
-      }
-    }
     for person in people.persons.keys.sorted() where words.mayBe(for: person) { return person }
     throw .wrongWords
   }

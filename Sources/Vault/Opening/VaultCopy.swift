@@ -81,3 +81,21 @@ package struct VaultCopy: Sendable {
       clock: clock)
   }
 }
+
+extension VaultCopy {
+  /// Whether this machine is a device of the vault, or was one before it was removed.
+  ///
+  /// One that asked to become a device and was never approved is none. Nor is one whose file is damaged: nothing can open that
+  /// any more.
+  package func hasDevice() throws(VaultError) -> Bool {
+    let file: DeviceFile
+    do { file = try state.loadDevice(vault: id) } catch {
+      switch error {
+      case .noDeviceHere, .damagedSlot: return false
+      default: throw error
+      }
+    }
+    let people = try People.load(store: store, files: files, memory: state.loadPeopleMemory())
+    return people[file.person]?.anyCertificate(of: file.device) != nil
+  }
+}

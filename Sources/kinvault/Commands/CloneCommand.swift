@@ -16,8 +16,9 @@ struct CloneCommand: ParsableCommand {
     abstract: "Bring a vault from a remote to this machine.",
     discussion: """
       Makes this machine a device of yours, with the 24 words and a new password, and fetches the records. A machine \
-      that has a password for the vault already needs no words. With --lazy the attachments stay on the remote until they \
-      are opened. May be interrupted and given again.
+      that has a password for the vault already needs no words, and is asked before it takes another folder for the one \
+      that it has. With --lazy the attachments stay on the remote until they are opened. May be interrupted and given \
+      again, then without the words.
 
       Examples:
         kinvault clone /media/usb/Family ~/Family
@@ -61,6 +62,8 @@ struct CloneCommand: ParsableCommand {
     completion: .file())
   var wordsFile: String?
 
+  @Flag(help: "Do not ask on a machine that is a device of the vault already.") var yes = false
+
   @OptionGroup var deviceOptions: NewDeviceOptions
 
   func validate() throws {
@@ -81,17 +84,19 @@ struct CloneCommand: ParsableCommand {
     let remote = try KnownRemote(configuration, login: proof)
     let target = VaultLocation.absolute(folder)
     if case .directory(let place) = address { try RemotePlace.requireApart(place, from: target) }
-    let beginning = try VaultClone.begin(
-      from: remote.open(), into: target, takesStrangers: all)
+    let store = try remote.open()
+    let state = try StateFolder(
+      root: Environment.stateRoot, vault: VaultClone.description(of: store).vault)
+    let isMeant = try confirm(target, state)
+    let beginning = try VaultClone.begin(from: store, into: target, takesStrangers: all)
     for problem in beginning.problems {
       Terminal.note(
         "kinvault: \(Terminal.visible(problem.path)): \(Terminal.visible(problem.text))")
     }
-    let state = try StateFolder(root: Environment.stateRoot, vault: beginning.vault)
     let key =
       fromDevice
       ? try beApproved(target, at: remote)
-      : try enrol(target, state: state, vault: beginning.vault)
+      : try enrol(.here(in: target), in: target, replacing: isMeant)
     if lazy {
       try state.storeLazySettings(
         LazySettings(cacheByteLimit: cacheLimit.map { UInt64($0.byteCount) }))
@@ -115,22 +120,56 @@ struct CloneCommand: ParsableCommand {
     }
   }
 
-  /// This machine's key: it knows the vault already, or becomes a new device.
+  /// Asks before a folder is begun on a machine that has the vault in another one.
+  ///
+  /// - Returns: Whether the person has said yes.
+  private func confirm(_ folder: FilePath, _ state: StateFolder) throws -> Bool {
+    if yes { return true }
+    // What an interrupted clone has begun is gone on with; who asks to be approved is told before they type anything.
+    guard !fromDevice, !VaultLocation.hasDescription(folder), try state.hasDevice() else {
+      return false
+    }
+    let consequence = wordsFile == nil ? "" : "\(Self.replacement)\n"
+    try Confirmation.require(
+      "\(Self.otherFolder)\n\(consequence)Go on with this folder?", isGiven: false)
+    return true
+  }
+
+  /// This machine's key: it is a device already, or becomes a new one.
+  ///
+  /// - Parameter isMeant: Whether a new one may take the place of one that is there.
   private func enrol(
-    _ folder: FilePath, state: StateFolder, vault: VaultID
+    _ copy: VaultCopy, in folder: FilePath, replacing isMeant: Bool
   ) throws -> DeviceUnlockKey {
-    if try state.hasDevice(), wordsFile == nil {
-      if let key = try SessionKeys.load(vault: vault) { return key }
-      return try SlotOpening.of(folder, passwordFile: deviceOptions.passwordFile).run(
-        question: "This machine knows the vault. Its password: "
-      ).takeKey()
+    if try copy.hasDevice() {
+      if wordsFile == nil {
+        if let key = try SessionKeys.load(vault: copy.id) { return key }
+        return try SlotOpening.of(folder, passwordFile: deviceOptions.passwordFile).run(
+          question: "This machine knows the vault. Its password: "
+        ).takeKey()
+      }
+      try Confirmation.require("\(Self.replacement)\nMake it a new device?", isGiven: isMeant)
     }
     let words = try WordsInput.read(wordsFile: wordsFile)
     let password = try deviceOptions.newPassword()
     Terminal.note("Opening with the words; this takes a moment.")
     return try Vault.recover(
-      .here(in: folder), words: words, device: deviceOptions.machine(), password: password)
+      copy, words: words, device: deviceOptions.machine(), password: password)
   }
+
+  /// What is asked about where the machine has, or has had, another folder.
+  private static let otherFolder = """
+    This machine is a device of this vault already, or has asked to be one. It keeps one state of the vault, which goes with \
+    one folder: of two that are used, one can be written to no more before long.
+    If the other folder is lost, or you give it up for this one: yes. For a second copy beside it, with a device of its own: \
+    no, and then XDG_STATE_HOME=FOLDER before this command and all that are for the new folder.
+    """
+
+  /// What is asked about where the words would make the machine another device.
+  private static let replacement = """
+    The words make this machine a new device of the vault: the password, the other ways to unlock it and the logins of \
+    remotes that it has now are gone then. To go on as the device that it is: the same command without --words-file.
+    """
 
   private func addIfNew(
     _ configuration: RemoteConfiguration, to registry: RemoteRegistry

@@ -57,17 +57,23 @@ struct DeviceEnquiry {
   ///   - send: Brings the request to where the other device looks.
   ///   - fetch: Brings the people's files from there into the folder.
   /// - Returns: What unlocks the new device.
+  /// - Throws: `alreadyExists`, before anything is asked, on a machine that is a device already.
   func run(
     in folder: FilePath, send: (VaultPath, [UInt8]) throws -> Void, fetch: () throws -> Void
   ) throws -> DeviceUnlockKey {
+    let copy = try VaultCopy.here(in: folder)
+    guard try !copy.hasDevice() else {
+      throw CommandError.alreadyExists(
+        "This machine is a device of this vault already, which its password opens. If that is lost, or the device was "
+          + "removed: kinvault recover")
+    }
     let words = try WordsInput.readApproval(wordsFile: wordsFile)
     let password = try machine.newPassword()
     Terminal.note("Making the keys; this takes a moment.")
     let device = try machine.machine()
     let pending: PendingDevice
     do {
-      pending = try PendingDevice.begin(
-        .here(in: folder), words: words, device: device, password: password)
+      pending = try PendingDevice.begin(copy, words: words, device: device, password: password)
     } catch {
       guard case .wrongWords = error else { throw error }
       throw CommandError.wrongSecret(
