@@ -323,7 +323,7 @@ let package = Package(
       name: "CommandTests",
       dependencies: [
         "CLinux", "kinvault", "VaultErrors", "MachineState", "Vault", "VaultModel", "VaultCrypto",
-        "SoftTokens", "TestSupport",
+        "SoftTokens", "TestSupport", "Threads",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       exclude: ["page.py", "firefox.py", "rebinding.py", "story.py", "stranger.py"]),

@@ -51,4 +51,29 @@ struct UnmountCommandTests {
     #expect(busy.errors.contains("is in use by "), "\(busy.errors)")
     try program.run("unmount", mountpoint, expecting: 0)
   }
+
+  /// Its process does nothing for a while, as where it writes much to a slow disk.
+  @Test func whatItWaitsForIsSaidOnceItTakesLonger() throws {
+    let mounting = try RunningCommand(
+      Program.executable, ["mount", mountpoint, "--foreground"], environment: program.environment)
+    defer {
+      mounting.signal(SIGTERM)
+      _ = mounting.wait()
+    }
+    while !mounting.errorsSoFar.contains("Mounted at"), !mounting.hasEnded() { usleep(20_000) }
+    // What the kernel knows of the top folder it asks nobody for.
+    try #require(access(mountpoint, R_OK) == 0)
+    mounting.signal(SIGSTOP)
+    defer { mounting.signal(SIGCONT) }
+    let unmounting = try RunningCommand(
+      Program.executable, ["unmount", mountpoint], environment: program.environment)
+    for _ in 0..<2400 where unmounting.errorsSoFar.isEmpty && !unmounting.hasEnded() {
+      usleep(50_000)
+    }
+    #expect(unmounting.errorsSoFar.hasPrefix("Waiting until what was changed in \(mountpoint) is"))
+    mounting.signal(SIGCONT)
+    let told = unmounting.wait()
+    #expect(told.status == 0, "\(told.output)\(told.errors)")
+    #expect(told.errors.contains("Unmounted "))
+  }
 }

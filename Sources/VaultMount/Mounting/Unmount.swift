@@ -3,6 +3,14 @@ import SystemPackage
 
 /// Takes a mount away from outside the process that serves it.
 package enum Unmount {
+  /// What an unmount waits for.
+  package enum Step: Hashable, Sendable {
+    /// The mount makes part of the vault what was changed in it.
+    case saving
+    /// The mount is gone, and the process that served it sends what is new to its remotes and closes the vault.
+    case ending(process: Int32)
+  }
+
   /// The absolute path without links by which a mountpoint is known, also while nothing is mounted there.
   package static func resolve(_ given: FilePath) throws(MountError) -> FilePath {
     try Mountpoint.resolve(given)
@@ -16,24 +24,33 @@ package enum Unmount {
   /// `lazily` it leaves the tree at once without either, the programs that have files open keep them, and the call does
   /// not wait for the process, which ends with the last of them. A dead mount that a killed process left is cleared.
   /// Throws `.stillServing` after five minutes, `.lostAtEnd` when what was changed after that first commit is not saved.
+  ///
+  /// - Parameter begins: Told of each step before that is waited for.
   package static func run(
-    _ given: FilePath, stateRoot: FilePath, lazily: Bool = false
+    _ given: FilePath, stateRoot: FilePath, lazily: Bool = false,
+    begins: (Step) -> Void = { _ in }
   ) throws(MountError) {
     let path = try Mountpoint.resolve(given)
     guard try MountTable.isVaultMount(path) else { throw .notMounted(path) }
     guard let watch = MountRegistry.watch(path, stateRoot: stateRoot) else {
       let isDead = Mountpoint.isDead(path)
-      if !lazily, !isDead { try commit(path) }
+      if !lazily, !isDead {
+        begins(.saving)
+        try commit(path)
+      }
       try KernelUnmount.run(path, lazily: lazily || isDead)
       Mountpoint.removeLeftOver(path)
       return
     }
-    if !lazily { try commit(path) }
+    if !lazily {
+      begins(.saving)
+      try commit(path)
+    }
     try KernelUnmount.run(path, lazily: lazily)
     if lazily { return }
-    guard watch.waitForEnd(seconds: 300) else {
-      throw .stillServing(path, process: watch.mount?.process ?? 0)
-    }
+    let process = watch.mount?.process ?? 0
+    begins(.ending(process: process))
+    guard watch.waitForEnd(seconds: 300) else { throw .stillServing(path, process: process) }
     if let lost = watch.mount?.report.unsaved.first { throw .lostAtEnd(path, errno: lost.errno) }
   }
 

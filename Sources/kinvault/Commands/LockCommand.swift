@@ -69,7 +69,7 @@ struct LockCommand: ParsableCommand {
   private func end(_ mount: RunningMount, of vault: VaultID) throws {
     let traces = try VaultTraces(vault: vault)
     if keepTraces { try traces.keep(at: mount.mountpoint) }
-    try Unmount.run(mount.mountpoint, stateRoot: Environment.stateRoot)
+    try Unmount.telling(mount.mountpoint)
     Terminal.writeLine("Unmounted \(mount.mountpoint).")
     for note in traces.clean(at: mount.mountpoint) { Terminal.note(note) }
   }

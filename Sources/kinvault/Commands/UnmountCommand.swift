@@ -30,7 +30,7 @@ struct UnmountCommand: ParsableCommand {
       for traces in traces { try traces.keep(at: path) }
     }
     do {
-      try Unmount.run(path, stateRoot: Environment.stateRoot, lazily: lazy)
+      try Unmount.telling(path, lazily: lazy)
     } catch {
       switch error {
       // The folder is gone all the same.
@@ -46,5 +46,32 @@ struct UnmountCommand: ParsableCommand {
   /// The mount's process has cleaned if it ended in order, and could tell nobody what did not work.
   private func clean(_ traces: [VaultTraces], at path: FilePath) {
     for note in traces.flatMap({ $0.clean(at: path) }) { Terminal.note(note) }
+  }
+}
+
+extension Unmount {
+  /// `run`, which says on standard error what it waits for where that takes longer.
+  static func telling(_ path: FilePath, lazily: Bool = false) throws(MountError) {
+    let notice = WaitNotice()
+    try notice.during { () throws(MountError) in
+      try run(path, stateRoot: Environment.stateRoot, lazily: lazily) { step in
+        notice.waits(for: text(step, at: Terminal.visible(path.string)))
+      }
+    }
+  }
+
+  private static var syncTime: String {
+    DateText.duration(seconds: Int(SyncService.partingTime.components.seconds))
+  }
+
+  private static func text(_ step: Step, at place: String) -> String {
+    switch step {
+    case .saving:
+      "Waiting until what was changed in \(place) is saved. That takes longer where much was, and where a remote that is "
+        + "needed for it does not answer."
+    case .ending(let process):
+      "\(place) is unmounted. Waiting for process \(process), which sends what is new to the remotes, for \(syncTime) at "
+        + "most, and closes the vault."
+    }
   }
 }
