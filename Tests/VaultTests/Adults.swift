@@ -48,12 +48,14 @@ final class Adults {
         key: key.unlockKey, options: OpenOptions())
     }
 
-    /// Another process of the machine, with the vault in a store that looks on.
-    func open(on store: any LocalStore, readOnly: Bool = false) throws -> Vault {
+    /// Another process of the machine, with the vault, or its state, in a store that looks on.
+    func open(
+      on store: any LocalStore, state: (any LocalStore)? = nil, readOnly: Bool = false
+    ) throws -> Vault {
       try Vault.open(
         VaultCopy(
-          id: vault.id, store: store, state: StateFolder(store: stateStore), clock: clock.wallClock),
-        key: key.unlockKey, options: OpenOptions(readOnly: readOnly))
+          id: vault.id, store: store, state: StateFolder(store: state ?? stateStore),
+          clock: clock.wallClock), key: key.unlockKey, options: OpenOptions(readOnly: readOnly))
     }
 
     /// A new record of Emma's with a note.

@@ -1,4 +1,5 @@
 import BlobStore
+import Synchronization
 import TestSupport
 import Testing
 import VaultModel
@@ -80,6 +81,45 @@ import VaultModel
     try ben.vault.redoWhatCrashesLeft()
     #expect(ben.stateStore.blobs[file.key] == nil)
     try crash.expectSaved()
+  }
+
+  /// Counts the bytes that are read of redo files.
+  private final class MeasuringStore: InspectingStore {
+    let inner: any LocalStore
+    private let count = Mutex(0)
+    var byteCount: Int { count.withLock { $0 } }
+
+    init(_ inner: any LocalStore) { self.inner = inner }
+
+    func inspect(_ call: StoreCall) {}
+
+    private func note(_ bytes: [UInt8], of path: BlobPath) -> [UInt8] {
+      if path.string.hasPrefix("redo/") { count.withLock { $0 += bytes.count } }
+      return bytes
+    }
+
+    func read(_ path: BlobPath, limit: Int) throws(BlobStoreError) -> [UInt8] {
+      try note(inner.read(path, limit: limit), of: path)
+    }
+
+    func read(
+      _ path: BlobPath, at offset: UInt64, count: Int
+    ) throws(BlobStoreError) -> [UInt8] {
+      try note(inner.read(path, at: offset, count: count), of: path)
+    }
+  }
+
+  /// Of its four million bytes those that say something: of a block one more, which ends it.
+  @Test(arguments: [true, false])
+  func ofAFileThatWaitsOnlyItsRecordsAreRead(readOnly: Bool) throws {
+    let crash = try Crash()
+    let (anna, ben) = (crash.anna, crash.ben)
+    try anna.vault.share(crash.hers, with: ben.id, role: .viewer)
+    try Replicas.carry(from: anna.store, to: ben.store)
+    let state = MeasuringStore(ben.stateStore)
+    let vault = try ben.open(on: ben.store, state: state, readOnly: readOnly)
+    #expect(vault.problems.first?.reason.contains("“Visit/record.md”") ?? false)
+    #expect((RedoFile.blockSize...4 * RedoFile.blockSize).contains(state.byteCount))
   }
 
   /// The head that has it counts no more, and says so all the same.

@@ -10,6 +10,40 @@ enum RedoFile {
   static let headerSize = 36
   private static let magic: [UInt8] = Array("KVRD".utf8)
 
+  /// What stands before a record's ciphertext. Nothing vouches for it before that has been opened.
+  struct Header {
+    let length: Int
+    let sequence: UInt64
+    let keyID: KeyID
+    fileprivate let nonce: [UInt8]
+
+    /// Nil where no record begins.
+    init?(_ bytes: ArraySlice<UInt8>) {
+      func field(_ range: Range<Int>) -> ArraySlice<UInt8> {
+        bytes.dropFirst(range.lowerBound).prefix(range.count)
+      }
+      guard bytes.count >= RedoFile.headerSize, bytes.starts(with: RedoFile.magic),
+        let keyID = KeyID(field(16..<24))
+      else { return nil }
+      self.keyID = keyID
+      length = Int(RedoFile.number(field(4..<8)))
+      sequence = RedoFile.number(field(8..<16))
+      nonce = Array(field(24..<36))
+    }
+
+    /// Of the whole record, which ends with a block.
+    var recordByteCount: Int {
+      (RedoFile.headerSize + length + RedoFile.blockSize - 1) / RedoFile.blockSize
+        * RedoFile.blockSize
+    }
+
+    /// Whether a record of this number may stand behind that one; nil: at the beginning of the file.
+    func follows(_ last: UInt64?) -> Bool {
+      // What an earlier use of the file has left behind has lower numbers.
+      last.map { sequence == $0 &+ 1 } ?? true
+    }
+  }
+
   /// A record that was read, and the epoch whose key sealed it.
   struct Entry: Equatable {
     var sequence: UInt64
@@ -58,37 +92,52 @@ enum RedoFile {
   /// - Parameter last: The one before; nil at the beginning of the file.
   static func goesOnSealed(_ file: [UInt8], after last: Entry?, keys: (KeyID) -> EpochKeys?) -> Bool
   {
-    let start = last?.end ?? 0
-    guard file.count - start >= headerSize, Array(file[start..<start + 4]) == magic,
-      let keyID = KeyID(file[(start + 16)..<(start + 24)]), keys(keyID) == nil
-    else { return false }
-    // What an earlier use of the file has left behind has lower numbers.
-    let sequence = number(file[(start + 8)..<(start + 16)])
-    return last.map { sequence == $0.sequence + 1 } ?? true
+    guard let header = Header(file.dropFirst(last?.end ?? 0)), keys(header.keyID) == nil else {
+      return false
+    }
+    return header.follows(last?.sequence)
+  }
+
+  /// The file as far as there are records in it, by their headers: it is mostly zeros, or what an earlier use left.
+  ///
+  /// - Parameter read: The bytes of a range, fewer only where the file ends.
+  static func load<Failure: Error>(
+    _ read: (Range<Int>) throws(Failure) -> [UInt8]
+  ) throws(Failure) -> [UInt8] {
+    var file: [UInt8] = []
+    var start = 0
+    var last: UInt64?
+    while file.count == start, start < byteCount {
+      file += try read(start..<start + blockSize)
+      guard let header = Header(file[start...]), header.follows(last),
+        header.recordByteCount <= byteCount - start
+      else { break }
+      last = header.sequence
+      start += header.recordByteCount
+      if file.count < start { file += try read(file.count..<start) }
+    }
+    return file
   }
 
   private static func decode(
     _ file: [UInt8], at start: Int, path: String, keys: (KeyID) -> EpochKeys?
   ) -> Entry? {
-    guard file.count - start >= headerSize, Array(file[start..<start + 4]) == magic else {
+    guard let header = Header(file.dropFirst(start)), let epoch = keys(header.keyID) else {
       return nil
     }
-    let length = Int(number(file[(start + 4)..<(start + 8)]))
     let body = start + headerSize
-    guard length <= file.count - body, let keyID = KeyID(file[(start + 16)..<(start + 24)]),
-      let epoch = keys(keyID)
-    else { return nil }
-    let sequence = number(file[(start + 8)..<(start + 16)])
+    guard header.length <= file.count - body else { return nil }
     let sealed = Sealed(
-      nonce: Array(file[(start + 24)..<body]), ciphertext: Array(file[body..<body + length]))
+      nonce: header.nonce, ciphertext: Array(file[body..<body + header.length]))
     // What a power cut has torn, or something else, ends the file: what stands before it counts.
     guard
       let plain = try? epoch.registerKey.open(
-        sealed, label: .redo, path: path, counter: sequence),
+        sealed, label: .redo, path: path, counter: header.sequence),
       let record = try? RedoRecord(decoding: plain)
     else { return nil }
-    let end = (body + length + blockSize - 1) / blockSize * blockSize
-    return Entry(sequence: sequence, keyID: keyID, record: record, end: end)
+    return Entry(
+      sequence: header.sequence, keyID: header.keyID, record: record,
+      end: start + header.recordByteCount)
   }
 
   private static func bigEndian(_ value: some FixedWidthInteger) -> [UInt8] {

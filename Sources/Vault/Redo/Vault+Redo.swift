@@ -25,7 +25,7 @@ extension Vault {
       // What cannot be read now is left to whoever brings it in.
       guard let id = MemberID(hex: path.name), let member = self.member(id), !member.mayWrite,
         let writer = path.parent.flatMap({ RedoWriterID(hex: $0.name) }),
-        let file = try? context.state.store.read(path, limit: RedoFile.byteCount),
+        let file = try? load(path),
         let redone = try? member.redo(file, of: writer)
       else { return true }
       // Who may not write changes nothing by that, and it stays as it is.
@@ -88,15 +88,12 @@ extension Vault {
   private func redo(
     _ path: BlobPath, of writer: RedoWriterID, in member: Member
   ) throws(VaultError) -> Bool {
-    // A mount looks for these all the time, and each is long. With one that was told nothing is done before its person may write
-    // again.
+    // A mount looks for these all the time. With one that was told nothing is done before its person may write again.
     if !member.mayWrite, isNoted(path) {
       log.failed(.redo, refusal(of: member), of: LogIdentity(member.id))
       return false
     }
-    let store = context.state.store
-    let file = try storing(store.read(path, limit: RedoFile.byteCount))
-    let redone = try member.redo(file, of: writer) { edits, commit in
+    let redone = try member.redo(load(path), of: writer) { edits, commit in
       // The process that died could not.
       audit.note(edits, of: commit, in: member.id)
     }
@@ -104,9 +101,17 @@ extension Vault {
       noteKept(path, member, redone)
       return false
     }
-    try storing(store.remove(path))
+    try storing(context.state.store.remove(path))
     log.succeeded(.redo, of: LogIdentity(member.id))
     return true
+  }
+
+  /// The records of a redo file; the rest of it, which is mostly nearly all, is not read.
+  private func load(_ path: BlobPath) throws(VaultError) -> [UInt8] {
+    try RedoFile.load { (range) throws(VaultError) in
+      try storing(
+        context.state.store.read(path, at: UInt64(range.lowerBound), count: range.count))
+    }
   }
 
   private func refusal(of member: Member) -> VaultError {
