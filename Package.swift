@@ -274,7 +274,7 @@ let package = Package(
       name: "VaultTests",
       dependencies: [
         "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "VaultObjects",
-        "MachineState", "Notes", "Vault", "VaultPlain", "TestSupport", "Threads",
+        "MachineState", "Notes", "Vault", "VaultPlain", "TestSupport", "Threads", "Log",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(name: "NotesTests", dependencies: ["Notes"]),

@@ -112,14 +112,23 @@ extension StateFolder {
 
   /// The files of processes that have died: what is in them is in no commit, and nobody has it once this state is removed.
   package func redoFilesLeft() throws(VaultError) -> [BlobPath] {
-    var left: [BlobPath] = []
-    for writer in try deadRedoWriters() {
+    try redoFiles(of: deadRedoWriters())
+  }
+
+  /// The members of which processes have redo files, whether they live or not.
+  package func membersWithRedoFiles() throws(VaultError) -> Set<MemberID> {
+    try Set(redoFiles(of: redoWriters()).compactMap { MemberID(hex: $0.name) })
+  }
+
+  private func redoFiles(of writers: [RedoWriterID]) throws(VaultError) -> [BlobPath] {
+    var files: [BlobPath] = []
+    for writer in writers {
       let folder = RedoFolder.path(of: writer)
       for entry in try storing(store.list(folder)) where MemberID(hex: entry.name) != nil {
-        left.append(folder.appending(entry.name))
+        files.append(folder.appending(entry.name))
       }
     }
-    return left
+    return files
   }
 
   private func deadRedoWriters() throws(VaultError) -> [RedoWriterID] {

@@ -93,6 +93,22 @@ import Testing
     #expect(log.contains(" mount begins ") && log.contains(" mount ends"))
   }
 
+  /// No mount has run since a command brought it in, or its person gave it up.
+  @Test func whatWaitsNoMoreIsNotInTheStatus() throws {
+    let members = try CommandRunner.run("ls", ["\(program.vault)/members"]).output
+    let member = members.trimmingCharacters(in: .whitespacesAndNewlines)
+    let now = UInt64(Date().timeIntervalSince1970 * 1000)
+    let redo = try "\(state)/redo/\(String(repeating: "ab", count: 8))"
+    #expect(try CommandRunner.run("mkdir", ["-p", redo]).status == 0)
+    try program.write("", to: "\(redo)/lock")
+    try program.write("x", to: "\(redo)/\(member)")
+    try program.write(
+      "failed redo viewersOnlyRead - \(member) \(now) \(now) 1\n", to: "\(state)/failures")
+    #expect(try status().failures.map(\.work) == ["redo"])
+    #expect(unlink("\(redo)/\(member)") == 0)
+    #expect(try status().failures.isEmpty)
+  }
+
   /// A whole story, in which everything that a person named has a name that nothing else has.
   @Test func noNameIsInTheLog() throws {
     let names = [

@@ -1,4 +1,5 @@
 import BlobStore
+import Log
 import MachineState
 import TestSupport
 import Testing
@@ -50,12 +51,14 @@ final class Adults {
 
     /// Another process of the machine, with the vault, or its state, in a store that looks on.
     func open(
-      on store: any LocalStore, state: (any LocalStore)? = nil, readOnly: Bool = false
+      on store: any LocalStore, state: (any LocalStore)? = nil, readOnly: Bool = false,
+      log: BackgroundLog = .silent
     ) throws -> Vault {
       try Vault.open(
         VaultCopy(
           id: vault.id, store: store, state: StateFolder(store: state ?? stateStore),
-          clock: clock.wallClock), key: key.unlockKey, options: OpenOptions(readOnly: readOnly))
+          clock: clock.wallClock),
+        key: key.unlockKey, options: OpenOptions(readOnly: readOnly, log: log))
     }
 
     /// A new record of Emma's with a note.

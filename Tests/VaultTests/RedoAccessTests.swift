@@ -1,4 +1,5 @@
 import BlobStore
+import Log
 import Synchronization
 import TestSupport
 import Testing
@@ -120,6 +121,26 @@ import VaultModel
     let vault = try ben.open(on: ben.store, state: state, readOnly: readOnly)
     #expect(vault.problems.first?.reason.contains("“Visit/record.md”") ?? false)
     #expect((RedoFile.blockSize...4 * RedoFile.blockSize).contains(state.byteCount))
+  }
+
+  /// Its person has removed the file, as they are told how to.
+  @Test func whatWasGivenUpFailsNoMore() throws {
+    let crash = try Crash()
+    let (anna, ben) = (crash.anna, crash.ben)
+    try anna.vault.share(crash.hers, with: ben.id, role: .viewer)
+    try Replicas.carry(from: anna.store, to: ben.store)
+    let folder = try TemporaryFolder()
+    let failures = FailureFile(stateFolder: folder.path)
+    let mount = try ben.open(on: ben.store, log: BackgroundLog(nil, failures: failures))
+    try mount.redoWhatCrashesLeft()
+    #expect(failures.load().map(\.work) == [.redo])
+    let file = try #require(
+      ben.stateStore.blobs.keys.first {
+        $0.name == crash.hers.id.hex && $0.string.hasPrefix("redo/")
+      })
+    try ben.stateStore.remove(file)
+    try mount.redoWhatCrashesLeft()
+    #expect(failures.load() == [])
   }
 
   /// The head that has it counts no more, and says so all the same.

@@ -12,9 +12,15 @@ extension Vault {
   package func redoWhatCrashesLeft() throws(VaultError) {
     guard !isReadOnly else { return noteWhatCrashesLeft() }
     let others = try context.state.redoWriters(besides: context.redoFolder.writer)
-    guard !others.isEmpty else { return }
-    try context.state.withLock(RedoFolder.lockName) { () throws(VaultError) in
-      for writer in others { try redoIfDead(writer) }
+    var waiting: Set<MemberID> = []
+    if !others.isEmpty {
+      try context.state.withLock(RedoFolder.lockName) { () throws(VaultError) in
+        for writer in others { try waiting.formUnion(redoIfDead(writer)) }
+      }
+    }
+    // Also where a person has removed what could not be brought in.
+    for member in openedMembers where !waiting.contains(member.id) {
+      log.succeeded(.redo, of: LogIdentity(member.id))
     }
   }
 
@@ -39,34 +45,35 @@ extension Vault {
         + "brings it in, or says what keeps it from that")
   }
 
-  private func redoIfDead(_ writer: RedoWriterID) throws(VaultError) {
-    guard try context.state.hasRedoFolder(of: writer), try redoHoldingItsLock(writer) else {
-      return
-    }
-    context.state.removeRedoFolder(of: writer)
+  /// - Returns: The members for which something of it is left to do; none while the process lives.
+  private func redoIfDead(_ writer: RedoWriterID) throws(VaultError) -> Set<MemberID> {
+    guard try context.state.hasRedoFolder(of: writer),
+      let waiting = try redoHoldingItsLock(writer)
+    else { return [] }
+    if waiting.isEmpty { context.state.removeRedoFolder(of: writer) }
+    return waiting
   }
 
-  /// - Returns: Whether the process has died and nothing of it is left to do.
-  private func redoHoldingItsLock(_ writer: RedoWriterID) throws(VaultError) -> Bool {
+  /// - Returns: The members for which something of it is left to do; nil while the process lives.
+  private func redoHoldingItsLock(_ writer: RedoWriterID) throws(VaultError) -> Set<MemberID>? {
     guard let root = context.state.path else { return try redo(writer) }
-    let lock = try context.state.lock(ofDead: writer, in: root)
     // Held until all is done: nobody else takes it for dead meanwhile.
-    guard lock != nil else { return false }
-    let isDone = try redo(writer)
+    guard let lock = try context.state.lock(ofDead: writer, in: root) else { return nil }
+    let waiting = try redo(writer)
     withExtendedLifetime(lock) {}
-    return isDone
+    return waiting
   }
 
-  /// - Returns: Whether nothing of it is left to do.
-  private func redo(_ writer: RedoWriterID) throws(VaultError) -> Bool {
+  /// - Returns: The members for which something of it is left to do.
+  private func redo(_ writer: RedoWriterID) throws(VaultError) -> Set<MemberID> {
     let folder = RedoFolder.path(of: writer)
     let entries = try storing(context.state.store.list(folder))
-    var isDone = true
+    var waiting: Set<MemberID> = []
     for entry in entries {
       guard let id = MemberID(hex: entry.name) else { continue }
       let path = folder.appending(entry.name)
       guard let member = member(id) else {
-        isDone = false
+        waiting.insert(id)
         noteUnfinished(
           path, member: nil,
           "\(nameOfClosed(id)) cannot be opened. It is kept here until it can. "
@@ -74,14 +81,14 @@ extension Vault {
         continue
       }
       do {
-        if try !redo(path, of: writer, in: member) { isDone = false }
+        if try !redo(path, of: writer, in: member) { waiting.insert(id) }
       } catch {
-        isDone = false
+        waiting.insert(id)
         log.failed(.redo, error, of: LogIdentity(id))
         noteUnfinished(path, member: member, Self.advice(on: error))
       }
     }
-    return isDone
+    return waiting
   }
 
   /// - Returns: Whether nothing of it is left to do.
@@ -102,7 +109,6 @@ extension Vault {
       return false
     }
     try storing(context.state.store.remove(path))
-    log.succeeded(.redo, of: LogIdentity(member.id))
     return true
   }
 

@@ -229,9 +229,9 @@ private struct StatusReport: Encodable {
     let id = try Vault.describe(folder: folder).vault
     let stateFolder = Environment.stateRoot.appending(id.hex)
     let knowsThisMachine = Glibc.access(stateFolder.appending("device").string, F_OK) == 0
-    let kept = FailureFile(stateFolder: stateFolder).load().sorted { $0.last > $1.last }
     let (fileCount, byteCount) = FolderSize.measure(folder)
     let state = knowsThisMachine ? try StateFolder(root: Environment.stateRoot, vault: id) : nil
+    let kept = try failures(in: stateFolder, state)
     let found = try state?.tampering() ?? TamperingMemory()
     var report = StatusReport(
       folder: folder.string, vault: id.hex, knowsThisMachine: knowsThisMachine, isUnlocked: false,
@@ -242,6 +242,20 @@ private struct StatusReport: Encodable {
       failureText: Self.newest(of: kept), logPlace: MountLog.place(of: id))
     try report.look(into: folder, id)
     return report
+  }
+
+  /// What failed and has not succeeded since, the newest first.
+  private static func failures(
+    in folder: FilePath, _ state: StateFolder?
+  ) throws -> [KeptFailure] {
+    let kept = FailureFile(stateFolder: folder).load().sorted { $0.last > $1.last }
+    guard let state, kept.contains(where: { $0.work == .redo }) else { return kept }
+    // A command may have brought in what no mount could, or a person have removed it, and no mount has looked since.
+    let waiting = try Set(state.membersWithRedoFiles().map(\.hex))
+    return kept.filter { failure in
+      guard failure.work == .redo, let member = failure.member else { return true }
+      return waiting.contains(member)
+    }
   }
 
   /// - Parameter kept: The newest first.
