@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
+import Vault
 
 @testable import kinvault
 
@@ -112,6 +113,13 @@ import Testing
       })
     for command in try help().subcommands ?? [] where command.commandName != "help" {
       #expect(words.contains(command.commandName), "\(command.commandName)")
+    }
+  }
+
+  @Test func everyKindOfProblemIsInTheDocument() throws {
+    let rows = try document("Commands.md")
+    for kind in Problem.Kind.allCases.map(\.rawValue) {
+      #expect(rows.count { $0.hasPrefix("| `\(kind)` | ") } == 1, "\(kind)")
     }
   }
 

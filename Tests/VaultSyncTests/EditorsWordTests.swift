@@ -93,7 +93,7 @@ import VaultTrust
       #expect(try texts(device).isSuperset(of: ["visit", "of the laptop", "later"]))
       let path = try device.emma.objects.path(of: lie).string
       let told = try device.vault.check(readsData: false).problems.filter {
-        $0.kind == .untrusted && $0.path == path
+        $0.kind == .waiting && $0.path == path
       }
       #expect(told.count == 1)
       #expect(told.allSatisfy { $0.reason.contains(laptop.vault.device.shortHex) })
@@ -182,7 +182,7 @@ import VaultTrust
     #expect(try #require(carla.emma).knownCounters[device] == nil)
     #expect(try texts(carla.vault).contains("visit"))
     #expect(try texts(carla.vault).isDisjoint(with: ["by the laptop", "by Ben"]))
-    let told = try carla.vault.check(readsData: false).problems.filter { $0.kind == .untrusted }
+    let told = try carla.vault.check(readsData: false).problems.filter { $0.kind == .waiting }
     #expect(told.contains { $0.reason.contains(device.shortHex) })
 
     if isSaidByAnOwner {

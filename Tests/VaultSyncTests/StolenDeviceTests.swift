@@ -240,7 +240,7 @@ import VaultTrust
       #expect(try machine.emma.entry(note)?.revision == before)
       #expect(try machine.emma.heads.withLock { $0.held.map(\.entry.revision) } == [lie])
       let told = try machine.vault.check(readsData: false).problems
-      #expect(told.contains { $0.kind == .untrusted && $0.severity == .warning })
+      #expect(told.contains { $0.kind == .waiting && $0.severity == .warning })
     }
     try laptop.edit(note, "by the laptop")
     try syncAll([laptop, desk])

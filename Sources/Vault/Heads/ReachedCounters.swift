@@ -175,7 +175,7 @@ extension Member {
   func problems(of heads: HeadsState) -> [Problem] {
     heads.held.map { waiting in
       Problem(
-        .untrusted, .warning, path: objects.path(of: waiting.entry.revision).string,
+        .waiting, .warning, path: objects.path(of: waiting.entry.revision).string,
         reason:
           "the device \(waiting.source.shortHex) says that it was written over a change of the device "
           + "\(waiting.device.shortHex) that has not come, or never was: it is not taken before that comes, or "

@@ -90,7 +90,7 @@ struct MemberLinks: Sendable {
     case .counts: nil
     case .waits(let id):
       Problem(
-        .leftover, .note, path: path,
+        .waiting, .note, path: path,
         reason:
           "what it builds on (\(id.shortHex)) has not come yet, so it does not count yet. It does once "
           + "that has come, from whoever has it: kinvault sync")

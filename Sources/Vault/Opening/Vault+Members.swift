@@ -121,7 +121,7 @@ extension Vault {
     guard !member.waitsForKey else {
       note(
         Problem(
-          .leftover, .note, path: place,
+          .waiting, .note, path: place,
           reason: "its key was changed by an owner who did not know yet that you have access; "
             + "an owner's next sync gives it to you"))
       return nil
@@ -162,7 +162,7 @@ extension Vault {
     }
     if links.access.includes(person) {
       return Problem(
-        .leftover, .note, path: path,
+        .waiting, .note, path: path,
         reason: "you have access to it, and no key of it yet; an owner's next sync gives it to you")
     }
     if links.couldWrite(person) {

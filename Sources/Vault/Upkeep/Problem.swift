@@ -11,7 +11,7 @@ package struct Problem: Hashable, Sendable {
     case rollback
     /// Two registers with one counter.
     case fork
-    /// A signature or certificate that does not hold; the file is ignored.
+    /// A signature or certificate that does not hold, or whoever signed it might not; the file is ignored.
     case untrusted
     /// A note whose front matter does not parse; its text is kept.
     case unreadableFrontMatter
@@ -19,7 +19,7 @@ package struct Problem: Hashable, Sendable {
     case foreignFile
     /// A person's keys were changed in two places that did not know of each other; nobody gives them keys.
     case dividedKeys
-    /// A file that is whole, and counts once something else has come.
+    /// Something that is whole, and counts once something else has come: a file, an entry, a member without its key.
     case waiting
     /// A file of a device that its person removed; it counts no more.
     case removedDevice

@@ -234,6 +234,11 @@ struct CheckPrint: Encodable {
           a newer copy of the folder, and use one copy on one machine only.
         """)
     }
+    if kinds.contains("waiting") {
+      Terminal.writeLine(
+        "  What waits counts by itself once what it needs has come from whoever has that: kinvault sync"
+      )
+    }
     if kinds.contains("untrusted") {
       Terminal.writeLine(
         "  What is not trusted is ignored, and does no harm where it lies; why it is not stands above."
