@@ -15,13 +15,17 @@ package struct RemoteRegistry: Sendable {
   ///
   /// - Throws: `damaged` when one's file is.
   package func all() throws(VaultError) -> [RemoteConfiguration] {
-    let entries = try storing(state.store.list(Self.folder))
     var found: [RemoteConfiguration] = []
-    for entry in entries where entry.name.hasSuffix(Self.suffix) {
-      guard let name = RemoteName(entry.name.dropLast(Self.suffix.count)) else { continue }
-      found.append(try load(name))
-    }
+    for name in try names() { found.append(try load(name)) }
     return found
+  }
+
+  /// What every remote is called, in order.
+  package func names() throws(VaultError) -> [RemoteName] {
+    try storing(state.store.list(Self.folder)).compactMap { entry in
+      guard entry.name.hasSuffix(Self.suffix) else { return nil }
+      return RemoteName(entry.name.dropLast(Self.suffix.count))
+    }
   }
 
   /// - Throws: `notFound`, `damaged`.

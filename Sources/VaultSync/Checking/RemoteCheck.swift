@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import Vault
 import VaultErrors
 import VaultModel
@@ -38,15 +39,20 @@ package struct RemoteCheckReport: Sendable {
 package struct RemoteCheck: Sendable {
   private let vault: Vault
   private let remote: any BlobStore
+  private let name: RemoteName?
   private let threadCount: Int
   private let repairs: Bool
 
-  /// - Parameter repairs: Puts what is missing or damaged there again, where it is whole here.
+  /// - Parameters:
+  ///   - name: What this machine calls the remote, for what is told.
+  ///   - repairs: Puts what is missing or damaged there again, where it is whole here.
   package init(
-    vault: Vault, remote: any BlobStore, threadCount: Int = 4, repairs: Bool = false
+    vault: Vault, remote: any BlobStore, name: RemoteName? = nil, threadCount: Int = 4,
+    repairs: Bool = false
   ) {
     self.vault = vault
     self.remote = remote
+    self.name = name
     self.threadCount = threadCount
     self.repairs = repairs
   }
@@ -62,7 +68,7 @@ package struct RemoteCheck: Sendable {
     options.threadCount = threadCount
     // Without a memory, so that every signed file is read and verified.
     let session = SyncSession(
-      home: SyncHome(vault, vouching: nil), side: RemoteSide(store: remote),
+      home: SyncHome(vault, vouching: nil), side: RemoteSide(store: remote, name: name),
       memory: RemoteMemory(), order: SyncOrder(options: options, progress: progress))
     var report = RemoteCheckReport()
     if repairs, try RemoteDescription(session).mend() { report.mendedCount += 1 }
@@ -236,11 +242,11 @@ private struct RemoteMemberCheck: Sendable {
   private func problem(with one: Work) throws(SyncError) -> SyncProblem? {
     let path = member.sealedObjects.vaultPath(of: one.name)
     guard let byteCount = one.byteCount else {
-      if one.mayBeCollected { return .mayBeCollected(path) }
+      if one.mayBeCollected { return .mayBeCollected(path, session) }
       return SyncProblem(
         .missingThere, one.severity, path: path.string,
         "It is not on the remote, though a head there names it. To put it there again, on a machine that "
-          + "has it: kinvault check --repair --remote NAME")
+          + "has it: kinvault check --repair --remote \(session.nameToType)")
     }
     let layout = ObjectLayout(of: one.object.kind)
     let (needed, found) = (one.object.contentByteCount, Int(clamping: byteCount))
@@ -283,11 +289,11 @@ extension SyncProblem {
     )
   }
 
-  fileprivate static func mayBeCollected(_ path: VaultPath) -> SyncProblem {
+  fileprivate static func mayBeCollected(_ path: VaultPath, _ session: SyncSession) -> SyncProblem {
     SyncProblem(
       .missingThere, .note, path: path.string,
       "It belongs to an older version that this machine keeps and the remote does not: another device has collected "
-        + "it, or the remote has lost it. To put it there again: kinvault check --repair --remote NAME"
+        + "it, or the remote has lost it. To put it there again: kinvault check --repair --remote \(session.nameToType)"
     )
   }
 }

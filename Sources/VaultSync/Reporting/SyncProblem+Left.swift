@@ -52,7 +52,7 @@ extension SyncProblem {
 
   /// - Parameter left: What was left on the remote, with what it weighs at least.
   static func strangers(
-    _ left: [CargoOwner: CargoWeight], on remote: RemoteName?
+    _ left: [CargoOwner: CargoWeight], on remote: String
   ) -> SyncProblem {
     let weight = left.values.reduce(into: CargoWeight()) { $0 += $1 }
     let peopleCount = left.keys.count { if case .person = $0 { true } else { false } }
@@ -66,7 +66,7 @@ extension SyncProblem {
       "The remote has files of \(who.joined(separator: " and ")) that nobody has let in whom you know: "
         + "\(weight.fileCount) files and \(megabytes(weight.byteCount)) at least. Of such files no more than "
         + "\(limit.fileCount) and \(megabytes(limit.byteCount)) are taken, and these were left there; what is yours is not "
-        + "concerned. If you know whose they are, this takes them all: kinvault sync \(remote?.string ?? "NAME") --all"
+        + "concerned. If you know whose they are, this takes them all: kinvault sync \(remote) --all"
     )
   }
 

@@ -221,7 +221,7 @@ struct CargoJudgement {
     }
     if isNew {
       let told = all.mapValues(\.weight).filter { $0.value.fileCount > 0 }
-      session.note(.strangers(told, on: session.name))
+      session.note(.strangers(told, on: session.nameToType))
     }
     let remembered = all
     session.remember { memory in

@@ -133,7 +133,7 @@ struct RemoteLooking {
   private func mendingHint() throws(SyncError) -> String {
     guard try RemoteDescription(session).isExtended() else { return "" }
     return ". It begins as this vault's does; to write it anew: kinvault check --repair --remote "
-      + (session.name?.string ?? "NAME")
+      + session.nameToType
   }
 
   /// Without `vault.json` there may be nothing strange; and something, if this machine has seen anything of the vault

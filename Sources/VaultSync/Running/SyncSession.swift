@@ -70,6 +70,8 @@ final class SyncSession: Sendable {
   }
 
   var name: RemoteName? { side.name }
+  /// What a person types for the remote in a command.
+  var nameToType: String { name?.string ?? "NAME" }
   var nearer: (any BlobStore)? { side.nearer }
   var elsewhere: (any ObjectSource)? { side.elsewhere }
   var options: SyncOptions { order.options }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import MachineState
 import Vault
 import VaultCrypto
 import VaultSync
@@ -75,7 +76,7 @@ struct CheckCommand: ParsableCommand {
         report: report, repairs: repairs, readData: readData,
         authors: AuthorshipText.load(of: vault))
       bar.finish()
-      if !json { printed.print() }
+      if !json { printed.print(remotes: try RemoteRegistry(state: vault.state).names()) }
       return (printed, report.problems.contains { $0.severity > .note })
     }
     if let remote {
@@ -123,7 +124,8 @@ extension CheckCommand {
       defer { bar.finish() }
       let known = try KnownRemote.find([name], vault: vault.id, key: key)[0]
       let report = try RemoteCheck(
-        vault: vault, remote: known.open(), threadCount: known.threadCount, repairs: repair
+        vault: vault, remote: known.open(), name: known.name, threadCount: known.threadCount,
+        repairs: repair
       ).run(readsData: readData) { bar.update($0) }
       var printed = RemoteCheckPrint(remote: name, report: report, readData: readData)
       printed.name(NamedPath.load(of: vault))

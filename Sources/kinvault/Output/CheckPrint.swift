@@ -1,3 +1,4 @@
+import MachineState
 import Vault
 import VaultModel
 
@@ -115,7 +116,9 @@ struct CheckPrint: Encodable {
 
   // MARK: For people
 
-  func print() {
+  /// - Parameter remotes: Those that this machine knows, by name.
+  func print(remotes: [RemoteName]) {
+    let remote = Self.argument(remotes)
     repairs.forEach(print(repair:))
     Terminal.writeLine(
       "Checked \(counted(members, "member")), \(counted(records, "record")), "
@@ -124,7 +127,7 @@ struct CheckPrint: Encodable {
     if awayObjects > 0 {
       Terminal.writeLine(
         "\(counted(awayObjects, "file")) (\(ByteCount.text(awayBytes))) are kept on a remote; to check those: "
-          + "kinvault check --remote NAME")
+          + "kinvault check --remote \(remote)")
     }
     if awayOlderObjects > 0 {
       Terminal.writeLine(
@@ -144,7 +147,14 @@ struct CheckPrint: Encodable {
     let others = problems.filter { $0.severity != "note" }
     print(others, heading: "\(counted(others.count, "problem")):")
     print(notes, heading: "Worth knowing:")
-    conclude(hasProblems: !others.isEmpty)
+    conclude(hasProblems: !others.isEmpty, remote)
+  }
+
+  /// What to type for a remote: the first one, and behind it which others there are.
+  private static func argument(_ remotes: [RemoteName]) -> String {
+    guard let first = remotes.first else { return "NAME" }
+    let others = remotes.dropFirst().map(\.string).joined(separator: ", ")
+    return others.isEmpty ? first.string : "\(first.string) (or \(others))"
   }
 
   /// What is missing or damaged.
@@ -216,7 +226,7 @@ struct CheckPrint: Encodable {
     return row.isOnlyInHistory ? "\(file) (an older revision only)" : file
   }
 
-  private func conclude(hasProblems: Bool) {
+  private func conclude(hasProblems: Bool, _ remote: String) {
     if !hasProblems {
       Terminal.writeLine(readData ? "\nEverything is whole." : "\nEverything is in its place.")
       if !readData {
@@ -226,7 +236,7 @@ struct CheckPrint: Encodable {
     }
     Terminal.writeLine("\nWhat to do:")
     let kinds = Set(problems.filter { $0.severity != "note" }.map(\.kind))
-    adviseOnLosses()
+    adviseOnLosses(remote)
     if kinds.contains("rollback") || kinds.contains("fork") {
       Terminal.writeLine(
         """
@@ -246,13 +256,13 @@ struct CheckPrint: Encodable {
     }
   }
 
-  private func adviseOnLosses() {
+  private func adviseOnLosses(_ remote: String) {
     if losses.isEmpty { return }
     Terminal.writeLine(
       """
         Copy the encrypted files named above from a backup of this folder back to where they were,
         then check again. Everything else can be used meanwhile.
-        A remote may have them too: kinvault check --repair --remote NAME
+        A remote may have them too: kinvault check --repair --remote \(remote)
       """)
     if losses.allSatisfy(\.isOnlyInHistory) {
       Terminal.writeLine(
