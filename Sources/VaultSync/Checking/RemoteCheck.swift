@@ -142,8 +142,7 @@ private struct RemoteMemberCheck: Sendable {
   func run(into report: inout RemoteCheckReport) throws(SyncError) {
     // What late heads name may be gone where others have taken it over.
     let heads = try headsThere().filter { !$0.isLate }
-    let coverage = Coverage(
-      Dictionary(heads.map { ($0.device, $0.counter) }, uniquingKeysWith: { first, _ in first }))
+    let coverage = RemoteHoldings(heads).coverage
     let unsynced = member.allEntries().count { coverage.holds($0) == false }
     let listed = try ObjectListing.load(member.id, session: session)
     let needed = needed(by: heads, coverage)

@@ -28,16 +28,14 @@ struct MemberPush {
   /// - Returns: The heads that may be put on the remote now.
   func bringObjects(_ heads: [OpenedHead]) throws(SyncError) -> [OpenedHead] {
     // Only they say that objects under the current keys are there.
-    let there = try headsThere().filter { !$0.isLate }
-    let coverage = Coverage(
-      Dictionary(there.map { ($0.device, $0.counter) }, uniquingKeysWith: { first, _ in first }))
-    if session.options.isDryRun { noteRecords(of: heads, newTo: coverage) }
+    let there = RemoteHoldings(try headsThere().filter { !$0.isLate })
+    if session.options.isDryRun { noteRecords(of: heads, newTo: there.coverage) }
     let packs = PackWriter(session: session, member: member.id)
     let whole: [OpenedHead]
-    if (isRepair || coverage.counters.isEmpty) && !objects.isLazy {
+    if (isRepair || there.heads.isEmpty) && !objects.isLazy {
       whole = try bringEverything(heads, packs)
     } else {
-      whole = try bringNews(heads, coverage, there, packs)
+      whole = try bringNews(heads, there, packs)
     }
     try packs.finish()
     return whole
@@ -83,18 +81,18 @@ struct MemberPush {
   // MARK: Only what is new
 
   private func bringNews(
-    _ heads: [OpenedHead], _ coverage: Coverage, _ there: [OpenedHead], _ packs: PackWriter,
+    _ heads: [OpenedHead], _ there: RemoteHoldings, _ packs: PackWriter,
     listed: Set<ObjectName> = []
   ) throws(SyncError) -> [OpenedHead] {
     let announced = try announcedByOthers()
     var whole: [OpenedHead] = []
     for (epoch, heads) in Dictionary(grouping: heads, by: \.epoch) {
       let isLate = heads.contains(where: \.isLate)
-      let coverage = isLate ? Coverage() : coverage
+      let there = isLate ? RemoteHoldings() : there
       let transfer = PushTransfer(
-        session: session, NamedObjects(objects: objects, epoch: epoch, coverage: coverage),
+        session: session, NamedObjects(objects: objects, epoch: epoch, coverage: there.coverage),
         listed: listed, packs: isLate ? nil : packs, announced: announced)
-      whole += try bring(heads, transfer, coverage, there: isLate ? [] : there)
+      whole += try bring(heads, transfer, there)
     }
     return whole
   }
@@ -115,18 +113,14 @@ struct MemberPush {
   }
 
   private func bring(
-    _ heads: [OpenedHead], _ transfer: PushTransfer, _ coverage: Coverage,
-    there: [OpenedHead]
+    _ heads: [OpenedHead], _ transfer: PushTransfer, _ there: RemoteHoldings
   ) throws(SyncError) -> [OpenedHead] {
-    let known = Set(there.flatMap(\.segments))
-    let knownLists = Set(there.flatMap(\.head.authored))
     var whole: [OpenedHead] = []
     for head in heads {
       let walk = ObjectWalk(transfer)
       do throws(TransferFailure) {
-        try requireWhole(head, coverage, known: known)
-        let needs = try needs(
-          of: head, transfer, coverage, known: known, knownLists: knownLists)
+        try requireWhole(head, there)
+        let needs = try needs(of: head, transfer, there)
         let failures = try runWalk(walk, needs).failures
         if let failure = failures.first(where: { !$0.isHistory }) { throw .object(failure.error) }
         for failure in failures {
@@ -138,7 +132,7 @@ struct MemberPush {
         }
         noteOlderAway(failures.map(\.error))
         whole.append(head)
-        if mayNameAnew(head, there) { session.compareNextTime() }
+        if mayNameAnew(head, there.heads) { session.compareNextTime() }
       } catch {
         switch error {
         case .object(let error): note(error)
@@ -187,38 +181,37 @@ struct MemberPush {
 
   /// Brings the head's new segments, and says which revisions are news to the remote.
   private func needs(
-    of head: OpenedHead, _ transfer: PushTransfer, _ coverage: Coverage, known: Set<ContentDigest>,
-    knownLists: Set<ContentDigest>
+    of head: OpenedHead, _ transfer: PushTransfer, _ there: RemoteHoldings
   ) throws(TransferFailure) -> [ObjectWalk<PushTransfer>.Need] {
     var entries: [RecordEntry] = []
-    for name in head.segments where !known.contains(name) {
+    for name in head.segments where !there.segments.contains(name) {
       let bytes = try transfer.send(name, kind: .segment)
       do { entries += try Segment(decoding: bytes).entries } catch {
         throw .object(VaultError(error, path: objects.vaultPath(of: name).string))
       }
     }
     if let name = head.head.announcement { _ = try transfer.send(name, kind: .announcement) }
-    for list in head.head.authored where !knownLists.contains(list) {
+    for list in head.head.authored where !there.authored.contains(list) {
       _ = try transfer.send(list, kind: .authored)
     }
-    return news(in: entries, coverage)
+    return news(in: entries, there.coverage)
   }
 
   /// Whether all is here that a head brings: of one that lacks something nothing is sent, or the rest would be with every
   /// sync. Of this device's own that is looked at, and of all whether it is damaged, once a sync has met damage here.
   private func requireWhole(
-    _ head: OpenedHead, _ coverage: Coverage, known: Set<ContentDigest>
+    _ head: OpenedHead, _ there: RemoteHoldings
   ) throws(TransferFailure) {
     let hadDamage = session.memory.findings.contains { $0.kind == .damagedHere }
     if head.device == session.home.device, !hadDamage { return }
-    try requireAll(of: head, coverage, known: known, opensChunks: hadDamage)
+    try requireAll(of: head, there, opensChunks: hadDamage)
   }
 
   private func requireAll(
-    of head: OpenedHead, _ coverage: Coverage, known: Set<ContentDigest>, opensChunks: Bool
+    of head: OpenedHead, _ there: RemoteHoldings, opensChunks: Bool
   ) throws(TransferFailure) {
     var entries: [RecordEntry] = []
-    for name in head.segments where !known.contains(name) {
+    for name in head.segments where !there.segments.contains(name) {
       do throws(VaultError) {
         let bytes = try objects.placedContent(name, kind: .segment)
         do { entries += try Segment(decoding: bytes).entries } catch {
@@ -229,8 +222,8 @@ struct MemberPush {
       }
     }
     let walk = ObjectWalk(
-      ObjectsHere(objects: objects, coverage: coverage, opensChunks: opensChunks))
-    let failures = try runWalk(walk, news(in: entries, coverage)).failures
+      ObjectsHere(objects: objects, coverage: there.coverage, opensChunks: opensChunks))
+    let failures = try runWalk(walk, news(in: entries, there.coverage)).failures
     if let failure = failures.first(where: { !$0.isHistory }) { throw .object(failure.error) }
   }
 
@@ -314,7 +307,7 @@ struct MemberPush {
     }
     // Something here is broken: does any head need it?
     damaged.all.forEach(note)
-    return try bringNews(heads, Coverage(), [], packs, listed: transfer.sentNames)
+    return try bringNews(heads, RemoteHoldings(), packs, listed: transfer.sentNames)
   }
 
   private func isUnderUnknownKey(_ name: ObjectName) -> Bool {
@@ -327,7 +320,7 @@ struct MemberPush {
   private func noteLost(of heads: [OpenedHead]) throws(SyncError) {
     for head in heads where head.device == session.home.device && !head.isLate {
       do throws(TransferFailure) {
-        try requireAll(of: head, Coverage(), known: [], opensChunks: false)
+        try requireAll(of: head, RemoteHoldings(), opensChunks: false)
       } catch {
         switch error {
         case .object(let error):
