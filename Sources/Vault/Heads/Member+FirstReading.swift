@@ -8,24 +8,21 @@ import VaultModel
 extension Member {
   /// Reads all heads for the first time, and compares them with what this machine has seen before.
   ///
-  /// - Parameter marks: The watermarks, loaded before this call.
   /// - Returns: What was found wrong and can be lived with.
-  /// - Throws: `rolledBack` when this device's own head is older than it was, unless
-  ///   `acceptsRollback`; then counters go on above everything that was ever used.
-  func load(
-    marks: Watermarks, acceptsRollback: Bool
-  ) throws(VaultError) -> [Problem] {
+  /// - Throws: `rolledBack` when this device's own head is older than it was, unless the guard is lifted; then counters go
+  ///   on above everything that was ever used.
+  func load(_ rollback: RollbackGuard) throws(VaultError) -> [Problem] {
     let problems = try heads.withLock { (heads) throws(VaultError) in
       var problems = try register.foreignFiles()
-      note(marks, acceptsRollback: acceptsRollback, &heads)
+      note(rollback, &heads)
       heads.compared = try context.state.loadCompared(of: id)
-      let kept = try mayWrite ? keptHead(marks) : nil
+      let kept = try mayWrite ? keptHead(rollback.marks) : nil
       for (path, error) in try readHeads(&heads, kept: kept?.head) {
         if let problem = try problem(error, of: path, kept: kept, heads) {
           problems.append(problem)
         }
       }
-      problems += try compare(heads, with: marks, acceptsRollback: acceptsRollback)
+      problems += try compare(heads, with: rollback)
       if heads.restCount > 0 { problems.append(restOfFormer(count: heads.restCount)) }
       if !heads.heldBack.isEmpty { problems.append(heldBack(heads.heldBack)) }
       if let kept { try learnRest(of: kept.head, &heads) }
@@ -36,17 +33,15 @@ extension Member {
   }
 
   /// Notes what this machine has seen of devices before their heads are read.
-  private func note(
-    _ marks: Watermarks, acceptsRollback: Bool, _ heads: inout HeadsState
-  ) {
-    for mark in marks.marks {
+  private func note(_ rollback: RollbackGuard, _ heads: inout HeadsState) {
+    for mark in rollback.marks.marks {
       guard case .head(id, let device) = mark.path, mark.counter > 0,
         !context.people.isFormer(device)
       else { continue }
       heads.lines.before[device] = HeadMark(mark)
       if device == context.device.id { heads.counterFloor = max(mark.floor, mark.counter) }
     }
-    if acceptsRollback { heads.lines.before[context.device.id] = nil }
+    if rollback.isLifted { heads.lines.before[context.device.id] = nil }
   }
 
   /// What is told of a head that could not be taken; nil when that is right, or set right here.
@@ -120,12 +115,12 @@ extension Member {
   /// Compares the heads that were read with what this machine has seen before.
   ///
   /// - Returns: Those that are older, or others of the same counter; and this device's own if it is gone.
-  /// - Throws: `rolledBack` for this device's own, unless `acceptsRollback`: then the older one is what was seen.
+  /// - Throws: `rolledBack` for this device's own, unless the guard is lifted: then the older one is what was seen.
   private func compare(
-    _ heads: HeadsState, with marks: Watermarks, acceptsRollback: Bool
+    _ heads: HeadsState, with rollback: RollbackGuard
   ) throws(VaultError) -> [Problem] {
     var problems: [Problem] = []
-    for mark in marks.marks {
+    for mark in rollback.marks.marks {
       guard case .head(id, let device) = mark.path else { continue }
       if retelling(of: device, HeadMark(mark), heads) != nil { continue }
       let path = mark.path.string
@@ -140,16 +135,12 @@ extension Member {
       }
       if head.counter < mark.counter {
         let error = VaultError.rolledBack(path: path, found: head.counter, seen: mark.counter)
-        guard acceptsRollback else {
+        guard rollback.isLifted else {
           if isOwn, !context.isReadOnly { throw error }
           problems.append(Problem(error, path: path))
           continue
         }
-        try context.state.withCommitLock { () throws(VaultError) in
-          try context.state.updateWatermarks(durably: true) {
-            $0.accept(mark.path, counter: head.counter, hash: head.hash)
-          }
-        }
+        try context.state.acceptRollback(of: mark.path, to: head.counter, head.hash)
       } else if head.counter == mark.counter, head.hash != mark.hash {
         let error = VaultError.forked(path: path, counter: head.counter)
         problems.append(Problem(error, path: path))

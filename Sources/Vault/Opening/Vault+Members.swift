@@ -24,7 +24,7 @@ extension Vault {
     if !ended.isEmpty { removeDerivedOfOthers() }
     // Who made or shared a new one may be new as well.
     if try hasUnopenedMembers() { try context.reloadPeople() }
-    let isNew = try openNewMembers(marks: marks, acceptsRollback: false)
+    let isNew = try openNewMembers(RollbackGuard(marks: marks, isLifted: false))
     let isOther = isNew || !ended.isEmpty
     if isOther { context.noteAccessChange() }
     return isOther
@@ -78,12 +78,12 @@ extension Vault {
   }
 
   @discardableResult
-  func openNewMembers(marks: Watermarks, acceptsRollback: Bool) throws(VaultError) -> Bool {
+  func openNewMembers(_ rollback: RollbackGuard) throws(VaultError) -> Bool {
     let folder: BlobPath = "members"
     let entries = try storing(context.store.list(folder))
     let identities = identities.expanded()
     var isNew = false
-    try compare(Set(entries.map(\.name)), with: marks, acceptsRollback: acceptsRollback)
+    try compare(Set(entries.map(\.name)), with: rollback)
     for entry in entries {
       guard let id = MemberID(hex: entry.name) else {
         note(.foreign(folder.appending(entry.name).string))
@@ -92,12 +92,12 @@ extension Vault {
       if member(id) != nil { continue }
       let place = folder.appending(entry.name).string
       do {
-        if let member = try openNew(id, identities, marks, acceptsRollback, place) {
+        if let member = try openNew(id, identities, rollback, place) {
           openMembers.withLock { $0[id] = member }
           isNew = true
         }
       } catch {
-        try note(error, ofUnopened: id, marks, place)
+        try note(error, ofUnopened: id, rollback.marks, place)
       }
     }
     try sortOutOffers()
@@ -109,13 +109,12 @@ extension Vault {
   /// A member that was not open yet; nil for one that does not show: its key has not come, or it has no head, as one that
   /// is just being made, or was never finished.
   private func openNew(
-    _ id: MemberID, _ identities: ExpandedIdentities, _ marks: Watermarks, _ acceptsRollback: Bool,
-    _ place: String
+    _ id: MemberID, _ identities: ExpandedIdentities, _ rollback: RollbackGuard, _ place: String
   ) throws(VaultError) -> Member? {
     let member = try open(id, identities)
     let problems =
       try member.register.links.problems
-      + member.load(marks: marks, acceptsRollback: acceptsRollback)
+      + member.load(rollback)
     problems.forEach(note)
     guard member.hasNoHead else { return member }
     guard !member.waitsForKey else {
@@ -189,19 +188,15 @@ extension Vault {
 
   /// A member that this device has written and whose folder is gone: the vault folder is from before.
   private func compare(
-    _ folders: Set<String>, with marks: Watermarks, acceptsRollback: Bool
+    _ folders: Set<String>, with rollback: RollbackGuard
   ) throws(VaultError) {
-    for mark in marks.marks where mark.counter > 0 {
+    for mark in rollback.marks.marks where mark.counter > 0 {
       guard case .head(let member, device) = mark.path, !folders.contains(member.hex) else {
         continue
       }
       let error = VaultError.rolledBack(path: mark.path.string, found: 0, seen: mark.counter)
-      if acceptsRollback {
-        try context.state.withCommitLock { () throws(VaultError) in
-          try context.state.updateWatermarks(durably: true) {
-            $0.accept(mark.path, counter: 0, hash: .zero)
-          }
-        }
+      if rollback.isLifted {
+        try context.state.acceptRollback(of: mark.path, to: 0, .zero)
       } else if isReadOnly {
         note(Problem(error, path: mark.path.string))
       } else {

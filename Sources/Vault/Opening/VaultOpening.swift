@@ -41,7 +41,8 @@ extension Vault {
       of: context.device, person: context.person, keys: keys, files: context.signedFiles)
     let vault = Vault(id: copy.id, context: context, profile: profile, problems: problems)
     do {
-      try vault.openNewMembers(marks: marks, acceptsRollback: options.acceptRollback)
+      try vault.openNewMembers(
+        RollbackGuard(marks: marks, isLifted: options.acceptRollback))
       if isCrowded, !options.readOnly {
         // Strangers have filled what is remembered of people: now it can be told who is none.
         _ = try vault.rememberedVouching()
