@@ -88,7 +88,7 @@ package struct PendingDevice: ~Copyable {
       throw error
     }
     try DeviceEnrolment(copy: copy, person: person).writeRegister(
-      device, new, keys: keys, beside: own)
+      of: device, saying: DeviceProfile(new), keys: keys, beside: own)
     return true
   }
 

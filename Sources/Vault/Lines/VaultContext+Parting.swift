@@ -63,12 +63,13 @@ extension VaultContext {
     if let known = profile(of: new.id) { return known.deviceName }
     let former = profile(of: old.id)
     let name = nextName(after: former?.deviceName ?? "")
+    let known = former.map { acquaintances(in: $0.profile) } ?? []
     try DeviceEnrolment(copy: copy, person: person).storeRegister(
-      new,
-      NewDevice(
-        personName: "", deviceName: name, deviceKind: former?.deviceKind ?? "",
-        passwordCost: .floor, recoveryCost: .floor), keys: keys, beside: own,
-      knowing: former.map { acquaintances(in: $0.profile) } ?? [])
+      of: new,
+      saying: DeviceProfile(
+        deviceName: name, deviceKind: former?.deviceKind ?? "",
+        profile: PersonalProfile(name: "", time: .zero, people: known), created: 0),
+      keys: keys, beside: own)
     return name
   }
 

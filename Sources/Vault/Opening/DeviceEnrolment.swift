@@ -80,32 +80,33 @@ struct DeviceEnrolment {
     var shown: Sealed?
   }
 
-  /// Writes the device's own register, with its sealed name.
+  /// Writes the device's own register, with its sealed profile.
   ///
-  /// - Parameter others: The person, whose other devices say what they are called.
+  /// - Parameters:
+  ///   - profile: What the device says of itself and its person, as of now.
+  ///   - others: The person, whose other devices say what they are called.
   func writeRegister(
-    _ device: ThisDevice, _ new: NewDevice, keys: PersonKeys, beside others: Person? = nil,
-    knowing acquaintances: [Acquaintance] = []
+    of device: ThisDevice, saying profile: DeviceProfile, keys: PersonKeys,
+    beside others: Person? = nil
   ) throws(VaultError) {
     try copy.state.withCommitLock { () throws(VaultError) in
-      try storeRegister(device, new, keys: keys, beside: others, knowing: acquaintances)
+      try storeRegister(of: device, saying: profile, keys: keys, beside: others)
     }
   }
 
   /// Writes the device's own register, for a caller who holds the commit lock.
   func storeRegister(
-    _ device: ThisDevice, _ new: NewDevice, keys: PersonKeys, beside others: Person? = nil,
-    knowing acquaintances: [Acquaintance] = []
+    of device: ThisDevice, saying profile: DeviceProfile, keys: PersonKeys,
+    beside others: Person? = nil
   ) throws(VaultError) {
-    let time = copy.clock.milliseconds()
-    var own = PersonalProfile(
-      name: new.personName, time: HybridTime(milliseconds: time, counter: 0),
-      people: acquaintances)
+    var profile = profile
+    profile.created = copy.clock.milliseconds()
+    profile.profile.time = HybridTime(milliseconds: profile.created, counter: 0)
     // Whom they know stands in the registers of the others, as long as these are not removed. So does their name, which this one
     // says for the case that no other is left: a machine in wrong hands may have said it.
-    if let known = try personName(of: others, keys) { (own.time, own.name) = (.zero, known) }
-    let profile = DeviceProfile(
-      deviceName: new.deviceName, deviceKind: new.deviceKind, profile: own, created: time)
+    if let known = try personName(of: others, keys) {
+      (profile.profile.time, profile.profile.name) = (.zero, known)
+    }
     let path = VaultPath.device(person, device.id)
     let counter: UInt64 = 1
     let sealed = files.seal(
@@ -119,6 +120,16 @@ struct DeviceEnrolment {
     try copy.state.updateWatermarks(durably: true) {
       $0.raise(path, counter: counter, hash: Digest.sha256(bytes))
     }
+  }
+}
+
+extension DeviceProfile {
+  /// What a new device says, and whom its person knows by then.
+  init(_ new: NewDevice, knowing acquaintances: [Acquaintance] = []) {
+    self.init(
+      deviceName: new.deviceName, deviceKind: new.deviceKind,
+      profile: PersonalProfile(name: new.personName, time: .zero, people: acquaintances),
+      created: 0)
   }
 }
 

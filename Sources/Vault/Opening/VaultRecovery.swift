@@ -39,7 +39,7 @@ extension Vault {
       generation: generation, approval: nil
     ) { key.sign($0) }
     try enrolment.writeRegister(
-      prepared.device, new,
+      of: prepared.device, saying: DeviceProfile(new),
       keys: PersonKeys(
         master: master, generation: generation, in: person.history.valid, binding: binding),
       beside: person)

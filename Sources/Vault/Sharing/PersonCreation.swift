@@ -53,7 +53,8 @@ struct PersonCreation {
     ) { key.sign($0) }
     let keys = PersonKeys(
       master: master, generation: generation, in: [generation: closing], binding: binding)
-    try enrolment.writeRegister(prepared.device, new, keys: keys, knowing: acquaintances)
+    try enrolment.writeRegister(
+      of: prepared.device, saying: DeviceProfile(new, knowing: acquaintances), keys: keys)
     let device = prepared.device
     return Made(
       person: person, device: device, certificate: certificate,
