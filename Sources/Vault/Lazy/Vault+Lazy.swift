@@ -107,7 +107,7 @@ extension Vault {
     let current = try member.chunksBelow(record)
     let all = member.listOlderChunks(below: record).merging(current) { $1 }
     for (name, byteCount) in all where !pinned.contains(name) {
-      try evict(name, byteCount: byteCount, of: member, lazy, &report)
+      try evict((member, name, byteCount), lazy, &report)
     }
     return report
   }
@@ -137,9 +137,9 @@ extension Vault {
     let byUse = candidates.sorted {
       (lazy.lastUse(of: $0.name), $0.name) < (lazy.lastUse(of: $1.name), $1.name)
     }
-    for (member, name, byteCount) in byUse where total > limit {
+    for chunk in byUse where total > limit {
       let before = report.byteCount
-      try evict(name, byteCount: byteCount, of: member, lazy, &report)
+      try evict(chunk, lazy, &report)
       total -= report.byteCount - before
     }
     let left = CacheTrim(settings: settings, byteCount: taken - min(taken, report.byteCount))
@@ -172,24 +172,25 @@ extension Vault {
   }
 
   private func evict(
-    _ name: ContentDigest, byteCount: UInt64, of member: Member, _ lazy: LazyChunks,
-    _ report: inout LazyReport
+    _ chunk: CachedChunk, _ lazy: LazyChunks, _ report: inout LazyReport
   ) throws(VaultError) {
+    let objects = chunk.member.objects
     // What is about to be named again is needed here, whoever has it.
-    guard !member.objects.isStaged(name), let here = try member.objects.nameHere(of: name) else {
+    guard !objects.isStaged(chunk.name), let here = try objects.nameHere(of: chunk.name) else {
       return
     }
-    let size = try storing(context.store.size(of: member.objects.path(of: here)))
+    let size = try storing(context.store.size(of: objects.path(of: here)))
     // What an upload left torn there is nothing that could come back.
     guard let size,
-      try lazy.holds(here, byteCount: size, of: member.id, under: member.standingHead)
+      try lazy.holds(
+        here, byteCount: size, of: chunk.member.id, under: chunk.member.standingHead)
     else {
       report.keptCount += 1
       return
     }
-    try member.objects.withdraw(here)
+    try objects.withdraw(here)
     report.chunkCount += 1
-    report.byteCount += byteCount
+    report.byteCount += chunk.byteCount
   }
 
   private func pinnedChunks(
