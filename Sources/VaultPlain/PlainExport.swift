@@ -126,9 +126,7 @@ package struct PlainExport {
     }
     for item in items { try write(item, in: folder) }
     try writeChildren(of: entry.record, in: folder)
-    try finish(
-      opened.descriptor, folder.description, mode: attributes.mode, modified: attributes.modified,
-      xattrs: attributes.xattrs)
+    try finish(opened.descriptor, folder.description, as: attributes)
   }
 
   private mutating func writeChildren(
@@ -213,8 +211,8 @@ extension PlainExport {
     do {
       try write(item, to: opened.descriptor, path: file.description)
       try finish(
-        opened.descriptor, file.description, mode: item.mode, modified: item.modified,
-        xattrs: item.xattrs)
+        opened.descriptor, file.description,
+        as: RecordAttributes(mode: item.mode, modified: item.modified, xattrs: item.xattrs))
       try opened.close(path: file.description)
     } catch {
       // Half of a file is none.
@@ -285,11 +283,15 @@ extension PlainExport {
 
   /// Attributes last: a mode without the right to write would be in the way before.
   private mutating func finish(
-    _ descriptor: Int32, _ path: String, mode: UInt32, modified: FileTimestamp, xattrs: [Xattr]
+    _ descriptor: Int32, _ path: String, as attributes: RecordAttributes
   ) throws(PlainFileError) {
-    if try !PlainXattrs.store(xattrs, to: descriptor, path: path) { report.lacksXattrs = true }
-    if fchmod(descriptor, permissions(mode)) != 0 { try noteRefused("chmod", path, errno) }
-    let times = [modified.systemTime, modified.systemTime]
+    if try !PlainXattrs.store(attributes.xattrs, to: descriptor, path: path) {
+      report.lacksXattrs = true
+    }
+    if fchmod(descriptor, permissions(attributes.mode)) != 0 {
+      try noteRefused("chmod", path, errno)
+    }
+    let times = [attributes.modified.systemTime, attributes.modified.systemTime]
     if futimens(descriptor, times) != 0 { try noteRefused("utimens", path, errno) }
   }
 

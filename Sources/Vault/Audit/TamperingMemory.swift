@@ -39,25 +39,23 @@ package struct TamperingMemory: Hashable, Sendable {
 
   /// Takes in what a sync found.
   ///
+  /// - Parameter found: Now, and not acknowledged.
   /// - Returns: True if it is news.
-  mutating func note(
-    _ kind: String, remote: String, path: String, mark: UInt64, at now: UInt64
-  ) -> Bool {
+  mutating func note(_ found: Finding) -> Bool {
     let isFull = findings.count >= Self.limit
     let position = findings.firstIndex { known in
-      known.kind == kind && known.remote == remote
-        && (known.path == path && known.mark == mark || isFull && known.path == "-")
+      known.kind == found.kind && known.remote == found.remote
+        && (known.path == found.path && known.mark == found.mark || isFull && known.path == "-")
     }
     if let position {
-      findings[position].last = max(findings[position].last, now)
+      findings[position].last = max(findings[position].last, found.last)
       return false
     }
     // So many at once are made up; that there are more is one finding more of each kind and remote.
     guard findings.count < 4 * Self.limit else { return false }
-    findings.append(
-      Finding(
-        kind: kind, remote: remote, path: isFull ? "-" : path, mark: isFull ? 0 : mark, first: now,
-        last: now))
+    var found = found
+    if isFull { (found.path, found.mark) = ("-", 0) }
+    findings.append(found)
     return true
   }
 
@@ -135,14 +133,12 @@ extension StateFolder {
       let before = memory
       memory.forgetOld(at: now)
       for suspicion in suspicions {
-        // What stands in a file of lines is one word, whatever a remote calls its files.
-        let path = VaultPath(parsing: suspicion.path)?.string ?? "-"
-        let mark = Digest.sha256(Array(suspicion.text.utf8)).firstWord
-        if memory.note(
-          suspicion.kind, remote: remote.string, path: path, mark: mark, at: now)
-        {
-          news.append(suspicion)
-        }
+        let found = TamperingMemory.Finding(
+          kind: suspicion.kind, remote: remote.string,
+          // What stands in a file of lines is one word, whatever a remote calls its files.
+          path: VaultPath(parsing: suspicion.path)?.string ?? "-",
+          mark: Digest.sha256(Array(suspicion.text.utf8)).firstWord, first: now, last: now)
+        if memory.note(found) { news.append(suspicion) }
       }
       if memory != before { try memory.store(state: self) }
     }
