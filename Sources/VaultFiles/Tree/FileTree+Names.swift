@@ -88,7 +88,7 @@ extension FileTree {
       throw .notPermitted
     }
     let full = (type == 0 ? FileMode.regular : type) | mode & FileMode.permissionMask
-    return try makeFile(parent, name, mode: full, caller: caller)
+    return try makeFile(parent, name, NewFile(mode: full, caller: caller))
   }
 
   /// Makes a symbolic link. Counts one reference of the kernel.
@@ -101,17 +101,17 @@ extension FileTree {
     guard target.count <= Limits.symlinkTargetBytes else { throw .nameTooLong }
     guard !target.isEmpty, !target.contains(0) else { throw .invalidArgument }
     return try makeFile(
-      parent, name, mode: FileMode.symlink | 0o777, content: .symlink(target), caller: caller)
+      parent, name,
+      NewFile(mode: FileMode.symlink | 0o777, content: .symlink(target), caller: caller))
   }
 
   private func makeFile(
-    _ parent: Inode, _ name: FileName, mode: UInt32, content: Item.Content = .none,
-    caller: Caller?
+    _ parent: Inode, _ name: FileName, _ file: NewFile
   ) throws(FileError) -> Attributes {
     try checkIsWritable(parent)
     return try look { (tree) throws(TreeObstacle) in
       let directory = try tree.loaded(parent, without: name)
-      let node = tree.newFile(name, in: directory, mode: mode, content: content, caller: caller)
+      let node = tree.newFile(name, in: directory, as: file)
       node.isPublished = true
       return tree.entry(of: node)
     }

@@ -17,9 +17,9 @@ extension FileTree {
       do {
         return try look { (tree) throws(TreeObstacle) in
           let directory = try tree.loaded(parent, without: name)
-          let node = tree.newFile(
-            name, in: directory, mode: FileMode.regular | mode & FileMode.permissionMask,
-            caller: caller)
+          let file = NewFile(
+            mode: FileMode.regular | mode & FileMode.permissionMask, caller: caller)
+          let node = tree.newFile(name, in: directory, as: file)
           return (tree.entry(of: node), attach(node, flags))
         }
       } catch {

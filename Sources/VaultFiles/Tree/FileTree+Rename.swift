@@ -15,8 +15,15 @@ extension FileTree {
   ) throws(FileError) {
     try checkIsWritable(parent)
     try checkIsWritable(newParent)
-    if parent == Self.root || newParent == Self.root {
-      return try renameAtTop(parent, name, newParent, newName, mode)
+    if parent == Self.root, newParent == Self.root {
+      return try renameMember(name, to: newName, mode)
+    }
+    if parent == Self.root { throw .crossDevice }
+    if newParent == Self.root {
+      let isFile = try look { (tree) throws(TreeObstacle) in
+        try tree.loaded(parent).files?[name] != nil
+      }
+      throw isFile ? .accessDenied : .crossDevice
     }
     try sealBeforeRename(parent, name, as: newName)
     if mode == .exchange { try sealBeforeRename(newParent, newName, as: name) }
@@ -33,16 +40,9 @@ extension FileTree {
 
   // MARK: Members
 
-  private func renameAtTop(
-    _ parent: Inode, _ name: FileName, _ newParent: Inode, _ newName: FileName, _ mode: RenameMode
+  private func renameMember(
+    _ name: FileName, to newName: FileName, _ mode: RenameMode
   ) throws(FileError) {
-    guard parent == newParent else {
-      if parent == Self.root { throw .crossDevice }
-      let isFile = try look { (tree) throws(TreeObstacle) in
-        try tree.loaded(parent).files?[name] != nil
-      }
-      throw isFile ? .accessDenied : .crossDevice
-    }
     try top.withLock { _ throws(FileError) in
       try look { (tree) throws(TreeObstacle) in
         guard let source = tree.members[name] else { throw .failed(.notFound) }

@@ -48,15 +48,14 @@ extension TreeState {
 
   /// Adds a file that no commit has yet.
   mutating func newFile(
-    _ name: FileName, in directory: DirectoryNode, mode: UInt32, content: Item.Content = .none,
-    caller: Caller?
+    _ name: FileName, in directory: DirectoryNode, as new: NewFile
   ) -> FileNode {
     let view = directory.view
     var item = Item(
-      name: name, file: .random(), mode: mode, modified: .now,
-      mediaType: MediaType.of(name, mode: mode), content: content, time: .zero,
-      owner: owner(of: caller, in: directory))
-    if case .symlink(let target) = content { item.size = UInt64(target.count) }
+      name: name, file: .random(), mode: new.mode, modified: .now,
+      mediaType: MediaType.of(name, mode: new.mode), content: new.content, time: .zero,
+      owner: owner(of: new.caller, in: directory))
+    if case .symlink(let target) = new.content { item.size = UInt64(target.count) }
     let node = FileNode(
       inode: freeInode(view, item.file), view: view, item: item, in: directory.record)
     node.isPublished = false
@@ -97,4 +96,13 @@ extension TreeState {
       current = directory.view.place(of: record)?.parent
     }
   }
+}
+
+/// What a caller of the kernel wants made: a file, a link, a fifo or a socket.
+struct NewFile: Sendable {
+  /// With the bits of its type.
+  var mode: UInt32
+  var content: Item.Content = .none
+  /// Whose it is; nil: the mounter's.
+  var caller: Caller?
 }
