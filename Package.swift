@@ -243,7 +243,7 @@ let package = Package(
       exclude: ["xwing.py"]),
     .testTarget(
       name: "VaultTrustTests",
-      dependencies: ["VaultModel", "VaultCrypto", "VaultTrust"]),
+      dependencies: ["Fuzzing", "VaultModel", "VaultCrypto", "VaultTrust"]),
     .testTarget(
       name: "BlobStoreTests",
       dependencies: [

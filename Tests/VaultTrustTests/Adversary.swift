@@ -1,3 +1,4 @@
+import Fuzzing
 import VaultModel
 import VaultTrust
 
@@ -112,5 +113,11 @@ struct Adversary {
     _ = world.closing(
       of: person, follows: random.number(below: 2) == 0 ? [] : [tip], stay: own,
       counted: Array(Set(links.suffix(3))), by: key, time: UInt64(links.count))
+  }
+}
+
+extension SeededRandom {
+  mutating func pick<Element>(_ elements: [Element]) -> Element? {
+    elements.isEmpty ? nil : elements[number(below: elements.count)]
   }
 }
