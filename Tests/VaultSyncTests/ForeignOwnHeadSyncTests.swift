@@ -11,14 +11,7 @@ import VaultModel
   @Test(arguments: [Role.viewer, .editor])
   func noiseThereKeepsNoNewsAway(role: Role) throws {
     let usb = MemoryStore()
-    let anna = SyncingAdult(try Family(count: 1)[0])
-    try anna.sync(usb)
-    let ben = try SyncingAdult(joining: anna.vault.invite(), as: "Ben")
-    try ben.sync(usb)
-    try anna.sync(usb)
-    try anna.vault.share(#require(anna.emma), with: ben.vault.person, role: role)
-    try anna.sync(usb)
-    try ben.sync(usb)
+    let (anna, ben) = try SyncingAdult.annaAndBen(at: usb, as: role, writing: [])
     let path = VaultPath.head(try #require(ben.emma).id, ben.vault.device)
     try ben.store.replace(
       BlobPath(path.string), [UInt8](repeating: 7, count: 300), durably: true)

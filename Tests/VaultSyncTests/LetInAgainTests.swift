@@ -15,14 +15,7 @@ import VaultModel
 
   /// Anna has let Ben write, and has what he wrote.
   init() throws {
-    anna = SyncingAdult(try Family(count: 1)[0])
-    try anna.sync(usb)
-    ben = try SyncingAdult(joining: anna.vault.invite(), as: "Ben")
-    try ben.sync(usb)
-    try anna.sync(usb)
-    try anna.vault.share(#require(anna.emma), with: ben.vault.person, role: .editor)
-    try anna.sync(usb)
-    try ben.sync(usb)
+    (anna, ben) = try SyncingAdult.annaAndBen(at: usb, as: .editor, writing: [])
     try ben.write("Ben's")
     try ben.sync(usb)
     try anna.sync(usb)

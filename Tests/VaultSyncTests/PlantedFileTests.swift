@@ -34,17 +34,8 @@ import VaultTrust
 
   /// Anna has made Emma, and shared her with Ben.
   init() throws {
-    anna = SyncingAdult(try Family(count: 1)[0])
-    try anna.sync(usb)
-    ben = try SyncingAdult(joining: anna.vault.invite(), as: "Ben")
-    try ben.sync(usb)
-    try anna.sync(usb)
-    try anna.vault.share(#require(anna.emma), with: ben.vault.person, role: .editor)
-    try anna.write("First")
-    for _ in 0..<2 {
-      try anna.sync(usb)
-      try ben.sync(usb)
-    }
+    (anna, ben) = try SyncingAdult.annaAndBen(at: usb, as: .editor, writing: ["First"])
+    for adult in [anna, ben] { try adult.sync(usb) }
     try ben.write("Ben's")
     try ben.sync(usb)
     try anna.sync(usb)

@@ -45,12 +45,12 @@ struct SyncingAdult {
     vault = try opened()
   }
 
-  /// Anna, who has a vault with one record of Emma's, and Ben, whom she has let in to it; both have met at this remote.
+  /// Anna, who has a vault with these records of Emma's, and Ben, whom she has let in to it; both have met at this remote.
   static func annaAndBen(
-    at usb: MemoryStore, as role: Role
+    at usb: MemoryStore, as role: Role, writing titles: [String] = ["Visit"]
   ) throws -> (anna: SyncingAdult, ben: SyncingAdult) {
     let anna = try SyncingAdult(Family(count: 1)[0])
-    try anna.write("Visit")
+    for title in titles { try anna.write(title) }
     try anna.sync(usb)
     let ben = try SyncingAdult(joining: anna.vault.invite(), as: "Ben")
     try ben.sync(usb)
