@@ -35,11 +35,8 @@ import Testing
     #expect(done.status == 0, "\(done.errors)")
   }
 
-  /// Whoever takes what they saved for lost saves it twice, or worse.
-  @Test func whatCouldNotBeNotedIsSaidToBeDone() throws {
-    // No event can be kept where a file stands in the place of their folder.
-    try eachState(
-      "mkdir -p \"$state/events\"; mv \"$state/events\" \"$state/aside\"; : > \"$state/events\"")
+  /// A record is added, which is said though something else fails, and is there once that is mended.
+  private func expectSaved(mending mend: () throws -> Void) throws {
     let told = try program.run(
       "record", "add", "--member", "Emma", "--title", "Visit",
       environment: ["KINVAULT_UNATTENDED": "1"])
@@ -47,8 +44,18 @@ import Testing
     #expect(
       told.errors.contains("What was changed in the vault is saved"), "\(told.output)\(told.errors)"
     )
-    try eachState("rm \"$state/events\"; mv \"$state/aside\" \"$state/events\"")
+    try mend()
     #expect(try program.run("record", "list", expecting: 0).output.contains("Visit"))
+  }
+
+  /// Whoever takes what they saved for lost saves it twice, or worse.
+  @Test func whatCouldNotBeNotedIsSaidToBeDone() throws {
+    // No event can be kept where a file stands in the place of their folder.
+    try eachState(
+      "mkdir -p \"$state/events\"; mv \"$state/events\" \"$state/aside\"; : > \"$state/events\"")
+    try expectSaved {
+      try eachState("rm \"$state/events\"; mv \"$state/aside\" \"$state/events\"")
+    }
   }
 
   /// It counts by then: whoever is not shown the invitation has made one for nobody.
@@ -72,15 +79,7 @@ import Testing
   @Test func whatPeopleSettleCannotBeToldAndAllIsDone() throws {
     // It cannot be read which offers were told.
     try eachState("rm -rf \"$state/told-offers\"; mkdir \"$state/told-offers\"")
-    let told = try program.run(
-      "record", "add", "--member", "Emma", "--title", "Visit",
-      environment: ["KINVAULT_UNATTENDED": "1"])
-    #expect(told.status != 0)
-    #expect(
-      told.errors.contains("What was changed in the vault is saved"), "\(told.output)\(told.errors)"
-    )
-    try eachState("rmdir \"$state/told-offers\"")
-    #expect(try program.run("record", "list", expecting: 0).output.contains("Visit"))
+    try expectSaved { try eachState("rmdir \"$state/told-offers\"") }
   }
 
   @Test func whatWasTriedIsToldToWhoeverUnlocksNext() throws {

@@ -65,7 +65,8 @@ struct Machine {
   // MARK: What a person does
 
   /// This machine, which knows nothing yet, gets the vault from a remote with the words, as the device "laptop".
-  func clone(_ remote: String, _ options: String...) throws {
+  @discardableResult
+  func clone(_ remote: String, _ options: String...) throws -> CommandResult {
     try run(
       [
         "clone", remote, vault, "--words-file", program.wordsFile, "--password-file",

@@ -17,18 +17,11 @@ import Testing
   }
 
   /// The laptop has a copy, too; it shows one record, Visit.
-  private func cloned(_ options: String...) throws {
+  private func cloned() throws {
     try desk.write("one", titled: "Visit")
     try desk.run("remote", "add", "usb", usb, expecting: 0)
     try desk.run("sync", expecting: 0)
-    let result = try CommandRunner.run(
-      "setsid",
-      [
-        "-w", Program.executable, "clone", usb, laptop.vault, "--words-file",
-        desk.program.wordsFile, "--password-file", desk.program.passwordFile, "--device", "laptop",
-        "--name", "usb",
-      ] + options, environment: laptop.environment)
-    #expect(result.status == 0, "\(result.output)\(result.errors)")
+    let result = try laptop.clone(usb, "--name", "usb")
     #expect(result.output.contains("1 member with 2 records in"))
   }
 

@@ -424,14 +424,7 @@ import Testing
     try desk.write("Arm sore", titled: "Injection")
     try desk.run("remote", "add", "usb", usb, expecting: 0)
     try desk.run("sync", expecting: 0)
-    let cloned = try CommandRunner.run(
-      "setsid",
-      [
-        "-w", Program.executable, "clone", usb, laptop.vault, "--password-file",
-        program.passwordFile, "--words-file", program.wordsFile, "--device", "laptop", "--name",
-        "usb",
-      ], environment: laptop.environment)
-    #expect(cloned.status == 0, "\(cloned.errors)")
+    try laptop.clone(usb, "--name", "usb")
     #expect(try found("sore", on: laptop))
     #expect(try derived(of: laptop) != "")
     try desk.run("sync", expecting: 0)
