@@ -14,9 +14,7 @@ import VaultModel
   private let emma: Member
 
   init() throws {
-    memory = try MemoryVault()
-    vault = try memory.open()
-    emma = try vault.addMember(named: #require(FileName("Emma")))
+    (memory, vault, emma) = try MemoryVault.withEmma()
     try vault.audit.flush()
   }
 
@@ -90,9 +88,7 @@ import VaultModel
   @Test func aWriteIsFollowedByTheSameWhateverWasRead() throws {
     var shapes: Set<[String]> = []
     for readCount in [0, 1, 7, 60, 200] {
-      let memory = try MemoryVault()
-      let vault = try memory.open()
-      let emma = try vault.addMember(named: #require(FileName("Emma")))
+      let (memory, vault, emma) = try MemoryVault.withEmma()
       let edit = RecordEdit.newRecord("Wrist", note: "n")
       _ = try emma.commit([edit])
       try vault.audit.flush()

@@ -9,16 +9,10 @@ import VaultModel
 
 /// Damage and wrong clocks, as a whole vault meets them.
 @Suite struct BadDayTests {
-  private func vaultWithEmma() throws -> (MemoryVault, Vault, Member) {
-    let memory = try MemoryVault()
-    let vault = try memory.open()
-    return (memory, vault, try vault.addMember(named: #require(FileName("Emma"))))
-  }
-
   /// An older version of a note is damaged, or gone: those after it can be read all the same, and why there are no more is known.
   @Test(arguments: [true, false])
   func aDamagedVersionKeepsNobodyFromTheOthers(isThere: Bool) throws {
-    let (memory, vault, emma) = try vaultWithEmma()
+    let (memory, vault, emma) = try MemoryVault.withEmma()
     var edit = RecordEdit.newRecord("A", note: "0")
     _ = try emma.commit([edit])
     for number in 1..<4 {
@@ -47,7 +41,7 @@ import VaultModel
   /// not come back in the place of that, nor is it said that nothing is kept.
   @Test(arguments: [true, false])
   func whatCannotBeReadDoesNotComeBackHalfEmpty(isLeftHalf: Bool) throws {
-    let (memory, vault, emma) = try vaultWithEmma()
+    let (memory, vault, emma) = try MemoryVault.withEmma()
     let card = try #require(FileName("card.jpg"))
     var edit = RecordEdit.newRecord("A", note: "0")
     edit.items[card] = try .file("card.jpg", [1, 2, 3], in: emma)
@@ -79,7 +73,7 @@ import VaultModel
 
   /// Of a deleted record all is lost: a repair forgets it, as no new device could take a list that names it.
   @Test func aRepairForgetsADeletedRecordOfWhichNothingIsLeft() throws {
-    let (memory, vault, emma) = try vaultWithEmma()
+    let (memory, vault, emma) = try MemoryVault.withEmma()
     let edit = RecordEdit.newRecord("A", note: "0")
     _ = try emma.commit([edit])
     _ = try emma.commit(emma.edits(deleting: edit.record))
@@ -95,7 +89,7 @@ import VaultModel
 
   /// Another process brings a deleted record back when it was just about to be forgotten, and waits for nobody.
   @Test func whatIsBroughtBackMeanwhileIsNotForgotten() throws {
-    let (memory, vault, emma) = try vaultWithEmma()
+    let (memory, vault, emma) = try MemoryVault.withEmma()
     let edit = RecordEdit.newRecord("A", note: "0")
     _ = try emma.commit([edit])
     _ = try emma.commit(emma.edits(deleting: edit.record))
@@ -115,7 +109,7 @@ import VaultModel
 
   /// The clock was a year ahead, and is right again.
   @Test func aRegisterFromTheFutureIsWorkedOnAsAnyOther() throws {
-    let (memory, vault, emma) = try vaultWithEmma()
+    let (memory, vault, emma) = try MemoryVault.withEmma()
     let edit = RecordEdit.newRecord("A", note: "today")
     _ = try emma.commit([edit])
     memory.clock.advance(days: 365)
@@ -144,7 +138,7 @@ import VaultModel
   }
 
   @Test func repairCutAtAnyCallCanBeRepeated() throws {
-    let (memory, vault, emma) = try vaultWithEmma()
+    let (memory, vault, emma) = try MemoryVault.withEmma()
     _ = try emma.commit([.newRecord("A", note: "a"), .newRecord("B", note: "b")])
     try vault.close()
     try memory.store.remove(BlobPath(VaultPath.head(emma.id, vault.device).string))
@@ -168,7 +162,7 @@ import VaultModel
   }
 
   @Test func theAuditLogGoesOnAfterADamagedSegment() throws {
-    let (memory, vault, _) = try vaultWithEmma()
+    let (memory, vault, _) = try MemoryVault.withEmma()
     vault.audit.note(.read, detail: "before")
     try vault.audit.publish()
     let path = BlobPath(VaultPath.auditSegment(vault.device, first: 1).string)

@@ -19,9 +19,7 @@ import VaultModel
   private static let sample = Result { try makeSample() }
 
   private static func makeSample() throws -> Sample {
-    let memory = try MemoryVault()
-    let vault = try memory.open()
-    let emma = try vault.addMember(named: #require(FileName("Emma")))
+    let (memory, vault, emma) = try MemoryVault.withEmma()
     var edit = RecordEdit.newRecord("Visit", note: "---\ntype: visit\n---\nAll well.")
     edit.items[try #require(FileName("scan"))] = try .file("scan", Array(0...200), in: emma)
     _ = try emma.commit([edit])

@@ -185,9 +185,7 @@ struct ClockTests {
   /// No opening, commit or sync after a leap hides it; also where nothing was noted before, as by an older program.
   @Test(arguments: [false, true])
   func aLeapIsSeenByTheNextProcess(isNoted: Bool) throws {
-    let memory = try MemoryVault()
-    let vault = try memory.open()
-    let emma = try vault.addMember(named: #require(FileName("Emma")))
+    let (memory, vault, emma) = try MemoryVault.withEmma()
     _ = try emma.commit([.newRecord("Visit", note: "then")])
     try vault.close()
     if !isNoted { try memory.stateStore.remove("clock") }

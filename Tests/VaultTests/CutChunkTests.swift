@@ -11,9 +11,7 @@ import VaultObjects
   /// By the size of its file alone, whatever its content's: nothing is opened.
   @Test(arguments: [1, 480, 4_088, 4_089, 4_096, 4_097, 10_240, 40_000, 930_000, 1 << 20])
   func aCheckFindsIt(size: Int) throws {
-    let memory = try MemoryVault()
-    let vault = try memory.open()
-    let emma = try vault.addMember(named: #require(FileName("Emma")))
+    let (memory, vault, emma) = try MemoryVault.withEmma()
     let digest = try emma.objects.put(.chunk, [UInt8](repeating: 7, count: size))
     let scan = Item(
       name: try #require(FileName("scan")), file: .random(), size: UInt64(size),

@@ -15,9 +15,7 @@ import VaultObjects
   private let disc: RecordID
 
   init() throws {
-    memory = try MemoryVault()
-    vault = try memory.open()
-    emma = try vault.addMember(named: #require(FileName("Emma")))
+    (memory, vault, emma) = try MemoryVault.withEmma()
     var edit = RecordEdit.newRecord("Disc")
     for number in 0..<200 {
       let name = "\(number).dcm"

@@ -2,6 +2,7 @@ import BlobStore
 import MachineState
 import Synchronization
 import TestSupport
+import Testing
 import VaultCrypto
 import VaultErrors
 import VaultModel
@@ -64,6 +65,13 @@ struct MemoryVault {
       VaultCopy(
         id: id, store: store, state: StateFolder(store: stateStore), clock: clock.wallClock),
       device: Self.newDevice, password: SecretBytes(copying: Array(Self.password.utf8)))
+  }
+
+  /// With a member, Emma, and open.
+  static func withEmma() throws -> (memory: MemoryVault, vault: Vault, emma: Member) {
+    let memory = try MemoryVault()
+    let vault = try memory.open()
+    return (memory, vault, try vault.addMember(named: #require(FileName("Emma"))))
   }
 
   var state: StateFolder { StateFolder(store: stateStore) }

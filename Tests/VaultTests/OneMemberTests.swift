@@ -37,9 +37,7 @@ import VaultObjects
 
   /// The list of what is in Emma is lost with her root, and nothing that is left is signed by somebody who may write.
   @Test func whatCannotBeCollectedIsSkippedAndTheRestIsNot() throws {
-    let memory = try MemoryVault()
-    let vault = try memory.open()
-    let emma = try vault.addMember(named: #require(FileName("Emma")))
+    let (memory, vault, emma) = try MemoryVault.withEmma()
     _ = try edited(try vault.addMember(named: #require(FileName("zz"))))
     let segment = try #require(emma.openedHeads.first?.segments.first)
     try vault.close()

@@ -70,9 +70,7 @@ struct PlainExportTests {
 
   /// The first chunk has been written when the second one is found to be gone.
   @Test func halfOfAFileCountsForNothing() throws {
-    let memory = try MemoryVault()
-    let vault = try memory.open()
-    let emma = try vault.addMember(named: #require(FileName("Emma")))
+    let (memory, _, emma) = try MemoryVault.withEmma()
     var edit = RecordEdit.newRecord("Visit", note: "all well")
     var chunks: [ContentDigest] = []
     for byte in [1, 2] as [UInt8] {

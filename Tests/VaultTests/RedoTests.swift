@@ -16,9 +16,7 @@ import VaultObjects
   private let emma: Member
 
   init() throws {
-    memory = try MemoryVault()
-    vault = try memory.open()
-    emma = try vault.addMember(named: #require(FileName("Emma")))
+    (memory, vault, emma) = try MemoryVault.withEmma()
     _ = try emma.commit([.newRecord("Visits", note: "none")])
   }
 

@@ -29,9 +29,7 @@ import VaultObjects
   }
 
   private static let base = Result {
-    let memory = try MemoryVault()
-    let vault = try memory.open()
-    let emma = try vault.addMember(named: try #require(FileName("Emma")))
+    let (memory, _, emma) = try MemoryVault.withEmma()
     _ = try emma.commit([.newRecord("A", note: "before")])
     return memory
   }

@@ -10,9 +10,7 @@ import VaultModel
 
 @Suite struct VaultTests {
   @Test func opensAgainWithWhatWasCommitted() throws {
-    let memory = try MemoryVault()
-    let vault = try memory.open()
-    let emma = try vault.addMember(named: #require(FileName("Emma")))
+    let (memory, vault, emma) = try MemoryVault.withEmma()
     var edit = RecordEdit.newRecord(
       "Vaccines", note: "---\ntype: vaccine\ndate: 2025-01-20\n---\nHi")
     edit.items[try #require(FileName("card.jpg"))] = try .file("card.jpg", [1, 2, 3], in: emma)
@@ -136,9 +134,7 @@ import VaultModel
   }
 
   @Test func repairRebuildsALostHead() throws {
-    let memory = try MemoryVault()
-    let vault = try memory.open()
-    let emma = try vault.addMember(named: #require(FileName("Emma")))
+    let (memory, vault, emma) = try MemoryVault.withEmma()
     _ = try emma.commit([.newRecord("A", note: "a"), .newRecord("B", note: "b")])
     try vault.close()
     let head = VaultPath.head(emma.id, vault.device)
@@ -155,9 +151,7 @@ import VaultModel
   }
 
   @Test func collectRemovesOnlyWhatNothingNames() throws {
-    let memory = try MemoryVault()
-    let vault = try memory.open()
-    let emma = try vault.addMember(named: #require(FileName("Emma")))
+    let (memory, vault, emma) = try MemoryVault.withEmma()
     let edit = RecordEdit.newRecord("A", note: "first")
     _ = try emma.commit([edit])
     for text in ["second", "third"] {

@@ -14,9 +14,7 @@ import VaultObjects
   private let emma: Member
 
   init() throws {
-    memory = try MemoryVault()
-    vault = try memory.open()
-    emma = try vault.addMember(named: #require(FileName("Emma")))
+    (memory, vault, emma) = try MemoryVault.withEmma()
   }
 
   private func newKeys() -> EpochKeys {
