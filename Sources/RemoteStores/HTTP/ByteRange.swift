@@ -59,6 +59,14 @@ enum ByteRange {
   }
 }
 
+extension BlobStore {
+  /// What no bytes of a blob are, for which no range can ask. Throws `notFound` when it is absent.
+  func noBytes(of path: BlobPath) throws(BlobStoreError) -> [UInt8] {
+    guard try size(of: path) != nil else { throw .notFound(path: path.string) }
+    return []
+  }
+}
+
 /// What a `Content-Range` header says: `bytes 5-9/100`, or `bytes 5-9/*` where the server does not tell the size.
 private struct SentRange {
   var first: UInt64

@@ -78,10 +78,7 @@ package final class S3Store: BlobStore {
   package func read(
     _ path: BlobPath, at offset: UInt64, count: Int
   ) throws(BlobStoreError) -> [UInt8] {
-    guard count > 0 else {
-      guard try size(of: path) != nil else { throw .notFound(path: path.string) }
-      return []
-    }
+    guard count > 0 else { return try noBytes(of: path) }
     var request = S3Request(.GET, path, limit: count)
     request.headers.append((name: "Range", value: ByteRange.header(offset, count)))
     return try ByteRange.body(of: try send(request), about: path, from: offset, count: count) {

@@ -62,10 +62,7 @@ package final class WebDAVStore: BlobStore {
   package func read(
     _ path: BlobPath, at offset: UInt64, count: Int
   ) throws(BlobStoreError) -> [UInt8] {
-    guard count > 0 else {
-      guard try size(of: path) != nil else { throw .notFound(path: path.string) }
-      return []
-    }
+    guard count > 0 else { return try noBytes(of: path) }
     let reply = try send(
       .GET, path, headers: [(name: "Range", value: ByteRange.header(offset, count))],
       limit: max(count, Self.wholeBlobLimit))
