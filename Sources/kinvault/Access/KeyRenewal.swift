@@ -10,7 +10,10 @@ struct KeyRenewal {
   /// Takes in what other machines have put on the remotes, before the keys are changed.
   ///
   /// - Parameter loss: What may come of it where a remote cannot be reached, or not everything that it has was taken.
-  func meet(_ remotes: [KnownRemote], loss: String) {
+  func meet(
+    _ remotes: [KnownRemote],
+    loss: String = "What stands only on a remote that could not be synced now is not here yet."
+  ) {
     let failures = remotes.syncAll(vault, showsProgress: true)
     failures.forEach { Terminal.note("kinvault: \($0)") }
     if !failures.isEmpty {

@@ -34,8 +34,7 @@ struct RecoveryJoinCommand: ParsableCommand {
   func run() throws {
     try access.withVaultAndKey(.writing) { vault, key in
       let remotes = try access.remotes(of: vault, key: key)
-      KeyRenewal(vault: vault).meet(
-        remotes, loss: "What stands only on a remote that could not be synced now is not here yet.")
+      KeyRenewal(vault: vault).meet(remotes)
       guard let divided = try vault.readDividedKeys() else {
         Terminal.writeLine("Your keys are in one piece; nothing is to be joined.")
         return

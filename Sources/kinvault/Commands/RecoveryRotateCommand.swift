@@ -33,8 +33,7 @@ struct RecoveryRotateCommand: ParsableCommand {
   func run() throws {
     try access.withVaultAndKey(.writing) { vault, key in
       let remotes = try access.remotes(of: vault, key: key)
-      KeyRenewal(vault: vault).meet(
-        remotes, loss: "What stands only on a remote that could not be synced now is not here yet.")
+      KeyRenewal(vault: vault).meet(remotes)
       let old = try WordsInput.read(wordsFile: wordsFile, called: "the old 24 words")
       Terminal.note("Trying the old words; this takes a moment.")
       try SignInNotes.tryingWords(of: vault.id) { () throws(VaultError) in
