@@ -12,26 +12,17 @@ import VaultModel
     try tree.link("Emma/a/f", "Emma/b/f")
   }
 
-  @Test func anEditAndALaterRenameOfTheOtherNameAreBothThere() throws {
+  /// In its folder, or in another one.
+  @Test(arguments: ["Emma/b/g", "Emma/d/g"])
+  func anEditAndALaterRenameOfTheOtherNameAreBothThere(renamed: String) throws {
     let devices = try ApartDevices(Self.prepare)
     try devices.here.tree.write("Emma/a/f", "new")
     try devices.here.tree.commitNow()
-    try devices.there.rename("Emma/b/f", "Emma/b/g")
+    try devices.there.rename("Emma/b/f", renamed)
     try devices.meet()
     let shown = try devices.files()
-    #expect(shown == ["Emma/a/f": "new", "Emma/b/g": "new"])
-    #expect(try devices.there.stat("Emma/b/g").linkCount == 2)
-  }
-
-  @Test func anEditAndALaterMoveOfTheOtherNameAreBothThere() throws {
-    let devices = try ApartDevices(Self.prepare)
-    try devices.here.tree.write("Emma/a/f", "new")
-    try devices.here.tree.commitNow()
-    try devices.there.rename("Emma/b/f", "Emma/d/g")
-    try devices.meet()
-    let shown = try devices.files()
-    #expect(shown == ["Emma/a/f": "new", "Emma/d/g": "new"])
-    #expect(try devices.there.stat("Emma/d/g").linkCount == 2)
+    #expect(shown == ["Emma/a/f": "new", renamed: "new"])
+    #expect(try devices.there.stat(renamed).linkCount == 2)
   }
 
   @Test func anEditAndAnEarlierRenameOfTheOtherNameAreBothThere() throws {

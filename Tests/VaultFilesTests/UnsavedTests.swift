@@ -25,6 +25,27 @@ import struct SystemPackage.FilePath
     return mounted
   }
 
+  /// A vault with one file, which is committed.
+  private func vaultWithAScan(commitDelay: Duration) throws -> MountedVault {
+    let mounted = try MountedVault { $0.commitDelay = commitDelay }
+    let tree = mounted.tree
+    try tree.mkdir("Emma")
+    try tree.write("Emma/scan", "before")
+    try tree.commitNow()
+    return mounted
+  }
+
+  /// Nothing large can be written: a file stands where its folder should be.
+  private func blockStaging(of mounted: MountedVault) {
+    let staging = mounted.folder.appending("staging")
+    #expect(system("mv '\(staging)' '\(staging) away' && touch '\(staging)'") == 0)
+  }
+
+  private func freeStaging(of mounted: MountedVault) {
+    let staging = mounted.folder.appending("staging")
+    #expect(system("rm '\(staging)' && mv '\(staging) away' '\(staging)'") == 0)
+  }
+
   @Test func oneLostFileKeepsNoOtherFromBeingCommitted() throws {
     let mounted = try vaultWithALostFile()
     let tree = mounted.tree
@@ -146,17 +167,13 @@ import struct SystemPackage.FilePath
 
   /// As pages of a mapping, which come when the descriptor was closed: nobody is there who could be told.
   @Test func whatComesAfterTheLastFlushIsKeptUntilItCanBeSaved() throws {
-    let mounted = try MountedVault { $0.commitDelay = .seconds(3600) }
+    let mounted = try vaultWithAScan(commitDelay: .seconds(3600))
     let tree = mounted.tree
-    try tree.mkdir("Emma")
-    try tree.write("Emma/scan", "before")
-    try tree.commitNow()
-    let staging = mounted.folder.appending("staging")
     let handle = try tree.open("Emma/scan")
     try handle.put(large, at: 0)
     try handle.flush()
     try handle.put([UInt8](repeating: 4, count: 200_000), at: 0)
-    #expect(system("mv '\(staging)' '\(staging) away' && touch '\(staging)'") == 0)
+    blockStaging(of: mounted)
     handle.release()
     let scan = Unsaved.Extent.file(.root, try tree.name("scan"))
     #expect(tree.unsaved.map(\.extent) == [scan])
@@ -170,7 +187,7 @@ import struct SystemPackage.FilePath
     try mounted.vault.audit.flush()
     let events = try mounted.vault.audit.read().events.map(\.event)
     #expect(events.filter { $0.action == "unsaved" }.map(\.name) == [try tree.name("scan")])
-    #expect(system("rm '\(staging)' && mv '\(staging) away' '\(staging)'") == 0)
+    freeStaging(of: mounted)
     #expect(throws: Never.self) { try tree.commitNow() }
     #expect(tree.unsaved.isEmpty)
     try mounted.remount()
@@ -180,15 +197,11 @@ import struct SystemPackage.FilePath
   /// Whoever was told that it cannot be saved goes on from what was saved last, as after a failed close. The kernel has what was
   /// written, and would show it.
   @Test func whatAWriterWasToldOfIsNotKept() throws {
-    let mounted = try MountedVault { $0.commitDelay = .seconds(3600) }
+    let mounted = try vaultWithAScan(commitDelay: .seconds(3600))
     let tree = mounted.tree
-    try tree.mkdir("Emma")
-    try tree.write("Emma/scan", "before")
-    try tree.commitNow()
-    let staging = mounted.folder.appending("staging")
     let handle = try tree.open("Emma/scan")
     try handle.put(large, at: 0)
-    #expect(system("mv '\(staging)' '\(staging) away' && touch '\(staging)'") == 0)
+    blockStaging(of: mounted)
     #expect(throws: FileError.self) { try handle.flush() }
     let seen = Guarded<[Invalidation]>([])
     tree.setInvalidationHandler { one in seen.withLock { $0.append(one) } }
@@ -196,7 +209,7 @@ import struct SystemPackage.FilePath
     let invalidations = seen.withLock { $0 }
     #expect(invalidations == [.content(handle.inode)])
     #expect(tree.unsaved.isEmpty)
-    #expect(system("rm '\(staging)' && mv '\(staging) away' '\(staging)'") == 0)
+    freeStaging(of: mounted)
     #expect(try tree.text("Emma/scan") == "before")
     tree.refresh()
     #expect(try mounted.differencesFromFresh() == [])
@@ -205,11 +218,8 @@ import struct SystemPackage.FilePath
 
   /// Others have changed the file while it was written.
   @Test func whatAWriterWasToldOfHidesNothing() throws {
-    let mounted = try MountedVault { $0.commitDelay = .milliseconds(10) }
+    let mounted = try vaultWithAScan(commitDelay: .milliseconds(10))
     let tree = mounted.tree
-    try tree.mkdir("Emma")
-    try tree.write("Emma/scan", "before")
-    try tree.commitNow()
     tree.start()
     let handle = try tree.open("Emma/scan")
     try handle.put(large, at: 0)
@@ -217,11 +227,10 @@ import struct SystemPackage.FilePath
     tree.refresh()
     // Every commit that was due is over.
     usleep(500_000)
-    let staging = mounted.folder.appending("staging")
-    #expect(system("mv '\(staging)' '\(staging) away' && touch '\(staging)'") == 0)
+    blockStaging(of: mounted)
     #expect(throws: FileError.self) { try handle.flush() }
     handle.release()
-    #expect(system("rm '\(staging)' && mv '\(staging) away' '\(staging)'") == 0)
+    freeStaging(of: mounted)
     let deadline = ContinuousClock.now + .seconds(120)
     while try tree.text("Emma/scan") != "theirs", ContinuousClock.now < deadline { usleep(50_000) }
     #expect(try tree.text("Emma/scan") == "theirs")
