@@ -162,6 +162,18 @@ final class Adults {
     try meet()
   }
 
+  /// With Ben as an editor, and Carla if she is to be one, and a note that Anna wrote.
+  static func withNote(
+    carlaEdits: Bool = false
+  ) throws -> (adults: Adults, note: RecordID) {
+    let adults = try Adults()
+    try adults.share(with: adults.ben, .editor)
+    if carlaEdits { try adults.share(with: adults.carla, .editor) }
+    let note = try adults.anna.write("Allergies", "PENICILLIN: severe")
+    try adults.meet()
+    return (adults, note)
+  }
+
   /// Gives someone access to Emma, and carries it around.
   func share(with taker: Adult, _ role: Role, until: UInt64? = nil) throws {
     try anna.vault.share(#require(anna.emma), with: taker.id, role: role, until: until)

@@ -18,10 +18,7 @@ import VaultTrust
 
   /// Anna and Ben, an editor, with a note that Anna wrote.
   init() throws {
-    adults = try Adults()
-    try adults.share(with: adults.ben, .editor)
-    note = try adults.anna.write("Allergies", "PENICILLIN: severe")
-    try adults.meet()
+    (adults, note) = try Adults.withNote()
   }
 
   private func authorship(at adult: Adults.Adult) throws -> Authorship {

@@ -17,11 +17,7 @@ import VaultTrust
 
   /// Anna, with Ben and Carla as editors, and a note that Anna wrote.
   init() throws {
-    adults = try Adults()
-    try adults.share(with: adults.ben, .editor)
-    try adults.share(with: adults.carla, .editor)
-    note = try adults.anna.write("Allergies", "PENICILLIN: severe")
-    try adults.meet()
+    (adults, note) = try Adults.withNote(carlaEdits: true)
   }
 
   private func removeBen() throws {

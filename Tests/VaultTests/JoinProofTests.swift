@@ -17,10 +17,7 @@ import VaultTrust
 
   /// Anna and Ben, an editor, have changed a note of Anna's without hearing of each other, and it was joined.
   init() throws {
-    adults = try Adults()
-    try adults.share(with: adults.ben, .editor)
-    note = try adults.anna.write("Allergies", "PENICILLIN: severe")
-    try adults.meet()
+    (adults, note) = try Adults.withNote()
     try editApart()
   }
 
