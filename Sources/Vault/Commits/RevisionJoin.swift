@@ -24,9 +24,10 @@ struct RevisionJoin {
     let base = [baseOfA, baseOfB].compactMap(\.self).max {
       ($0.revision.time, $0.digest) < ($1.revision.time, $1.digest)
     }
-    let outcome = try pages(member.loadPage) { load in
+    var outcome = try pages(member.loadPage) { load in
       try Join.merge(a, b, base: base?.revision, load: load)
     }
+    outcome.losers.removeAll(where: \.isLossNote)
     var copies: [ConflictCopy] = []
     for (side, other) in [(a, b), (b, a)] {
       let losers = outcome.losers.filter { $0.revision == side.digest }

@@ -16,6 +16,8 @@ struct HiddenVersions: Hashable, Sendable {
     let revision: ContentDigest
     /// The counter of this device that the entry says its writer had seen.
     let claimed: UInt64
+    /// Its writer could not read the version, whoever has written that, and it is whole here.
+    var isCalledLost = false
   }
 
   private(set) var all: Set<Hidden> = []
@@ -47,11 +49,19 @@ extension Member {
     let replacing = withRecords(heads) { manifest in
       entries.flatMap { entry in
         manifest.rivals(of: entry.record).filter {
-          $0.version[own] > 0 && entry.compare(to: $0) == .dominates
+          ($0.version[own] > 0 || entry.type == LossNote.type)
+            && entry.compare(to: $0) == .dominates
         }.map { (entry: entry, known: $0) }
       }
     }
     for (entry, known) in replacing {
+      if try isCalledLost(known.revision, by: entry) {
+        heads.hidden.add(
+          HiddenVersions.Hidden(
+            record: entry.record, revision: known.revision, claimed: entry.version[own],
+            isCalledLost: true))
+        continue
+      }
       if try ifWhole(revision(entry.revision))?.previous.contains(known.revision) ?? false {
         continue
       }
@@ -62,6 +72,23 @@ extension Member {
             record: entry.record, revision: mine.revision, claimed: entry.version[own]))
       }
     }
+  }
+
+  /// Whether the entry's revision, or one before it, stands in the place of a version that is whole here.
+  private func isCalledLost(
+    _ known: ContentDigest, by entry: RecordEntry
+  ) throws(VaultError) -> Bool {
+    guard entry.type == LossNote.type, try ifWhole(items(of: revision(known))) != nil else {
+      return false
+    }
+    var open = [entry.revision]
+    var seen = Set(open + [known])
+    while let digest = open.popLast(), seen.count <= Self.pastLimit {
+      guard let revision = try ifWhole(self.revision(digest)) else { continue }
+      if revision.standsIn(for: known) { return true }
+      open += revision.previous.filter { seen.insert($0).inserted }
+    }
+    return false
   }
 
   /// The version itself if this device has written it; of a join the parts that it has written.
@@ -138,7 +165,7 @@ extension CommitWriter {
       if member.hasLate(among: rivals) { continue }
       let before = written
       do {
-        if let mine = try writtenAnew(hidden.revision) {
+        if let mine = try writtenAnew(hidden) {
           try join(hidden.record, (written[hidden.record].map { [$0] } ?? rivals) + [mine])
         }
         heads.hidden.remove(hidden)
@@ -152,11 +179,19 @@ extension CommitWriter {
     try settleFiles()
   }
 
-  /// A revision of this device with the counter of this commit; nil for one that it has not signed.
-  private mutating func writtenAnew(_ digest: ContentDigest) throws(VaultError) -> RecordEntry? {
-    guard try member.isSigned(digest, by: context.device.id) else { return nil }
-    var revision = try member.revision(digest)
-    revision.version[context.device.id] = counter
+  /// A revision of this device with the counter of this commit; nil for one that it has not signed, unless others call that lost:
+  /// then this device goes on from it.
+  private mutating func writtenAnew(
+    _ hidden: HiddenVersions.Hidden
+  ) throws(VaultError) -> RecordEntry? {
+    let own = context.device.id
+    var revision = try member.revision(hidden.revision)
+    if hidden.isCalledLost {
+      (revision.previous, revision.device) = ([hidden.revision], own)
+    } else if try !member.isSigned(hidden.revision, by: own) {
+      return nil
+    }
+    revision.version[own] = counter
     let name = try store(&revision)
     return RecordEntry(revision, named: name, summary: revision.summaryInItself ?? .empty)
   }

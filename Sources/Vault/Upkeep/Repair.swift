@@ -13,7 +13,7 @@ package struct RepairReport: Sendable {
   package var recordCount = 0
   /// Records whose newest revision is gone and that went back to an older one.
   package var wentBack: [String] = []
-  /// Records of which no revision can be read.
+  /// Records of which no revision can be read: a note stands in the place of each that is not deleted.
   package var lost: [String] = []
   /// Records that have only the files that can still be listed.
   package var cut: [CutRecord] = []
@@ -33,8 +33,8 @@ package struct RepairReport: Sendable {
 
 extension Vault {
   /// Rebuilds the manifests of members whose heads or segments are lost or broken, takes records whose newest revision
-  /// is lost back to the newest one that can be read, and gives records that lost a part of their list of files a new
-  /// revision with what is left of it.
+  /// is lost back to the newest one that can be read, puts a note in the place of those of which none can, and gives records
+  /// that lost a part of their list of files a new revision with what is left of it.
   ///
   /// Takes what verified heads lead to, and what is signed by somebody who may write the member now. What else lies there is
   /// taken only where nobody but this person's present devices ever had the keys, or where it is asked for.
@@ -143,8 +143,10 @@ extension Member {
     try adopt(found.vouched)
     try goBack(unreadable, in: found, &report)
     report.recordCount = recordCount
-    try writeList(without: Set(unreadable.filter { found.newest(of: $0) == nil }))
+    let lost = unreadable.filter { found.newest(of: $0) == nil }
+    try writeList(without: Set(lost))
     state.withLock { $0.damage = nil }
+    try standIn(for: lost)
     return .done(report)
   }
 

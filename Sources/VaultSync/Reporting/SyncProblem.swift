@@ -314,12 +314,21 @@ extension SyncProblem {
 }
 
 extension SyncProblem {
-  static func notTaken(_ path: VaultPath, count: Int) -> SyncProblem {
-    SyncProblem(
+  /// - Parameter records: Those that need the objects, as far as that is known. Not their names: what a sync found is kept
+  ///   unsealed.
+  static func notTaken(
+    _ path: VaultPath, count: Int, of records: [RecordID] = []
+  ) -> SyncProblem {
+    let ids = Set(records.map(\.shortHex)).sorted()
+    let shown = ids.prefix(3).joined(separator: ", ")
+    let others = ids.count > 3 ? " and \(ids.count - 3) more" : ""
+    let whose = ids.isEmpty ? "" : " (record \(shown)\(others))"
+    return SyncProblem(
       .missingThere, .warning, path: path.string,
-      "\(count) of the objects that it needs cannot be had from the remote. It was not taken; "
+      "\(count) of the objects that it needs cannot be had from the remote\(whose). It was not taken; "
         + "everything else goes on, and the next sync tries again. If it stays so, the machine that wrote it can put back "
-        + "what the remote has lost: kinvault sync --full")
+        + "what the remote has lost: kinvault sync --full. What no machine has any more, kinvault check names there, and "
+        + "kinvault check --repair has new machines take the rest.")
   }
 }
 

@@ -164,7 +164,11 @@ struct MemberPull {
     let lacking = outcome.failures.filter { !$0.isHistory }
     guard lacking.isEmpty else {
       if isTold {
-        session.note(.notTaken(VaultPath.head(member.id, head.device), count: lacking.count))
+        let lost = Set(lacking.flatMap(\.neededBy))
+        session.note(
+          .notTaken(
+            VaultPath.head(member.id, head.device), count: lacking.count,
+            of: entries.filter { lost.contains($0.revision) }.map(\.record)))
         session.change { $0.untakenHeadCount += 1 }
       }
       return false

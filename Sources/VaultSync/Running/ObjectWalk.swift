@@ -42,8 +42,10 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
   struct Failure: Sendable {
     var digest: ContentDigest
     var error: VaultError
+    /// The revisions among those that were asked for which are not whole without it.
+    var neededBy: Set<ContentDigest>
     /// Only revisions need it that were replaced: history ends where one is not whole.
-    var isHistory: Bool
+    var isHistory: Bool { neededBy.isEmpty }
   }
 
   /// What came of a walk.
@@ -108,7 +110,7 @@ final class ObjectWalk<Transfer: ObjectTransfer>: Sendable {
       broken.formUnion(needing)
       outcome.failures.append(
         Failure(
-          digest: need.digest, error: error, isHistory: needing.isDisjoint(with: state.current)))
+          digest: need.digest, error: error, neededBy: needing.intersection(state.current)))
     }
     outcome.whole = state.asked.subtracting(broken)
     outcome.brokenHistory = state.replaced.intersection(broken)

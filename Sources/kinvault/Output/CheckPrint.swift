@@ -173,7 +173,11 @@ struct CheckPrint: Encodable {
     for path in repair.wentBack {
       Terminal.writeLine("  \(Terminal.visible(path)) went back to an older revision.")
     }
-    for path in repair.lost { Terminal.writeLine("  \(Terminal.visible(path)) is lost.") }
+    for path in repair.lost {
+      Terminal.writeLine(
+        "  \(Terminal.visible(path)) is lost: nothing of it can be read here. A note says so in its place, unless it was "
+          + "deleted; a machine that still has it brings it back with its next sync.")
+    }
     for row in repair.cut {
       Terminal.writeLine(
         "  \(Terminal.visible(row.path)) lost a part of its list of files: \(counted(row.files, "file")) stayed, "

@@ -1,0 +1,105 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// A record of which every revision is gone, and a device that has not met the vault yet.
+@Suite struct LostRecordTests {
+  private let family: Family
+  private let usb = MemoryStore()
+  private let record: RecordID
+  private var desk: Family.Device { family[0] }
+  private var laptop: Family.Device { family[1] }
+  private var new: Family.Device { family[2] }
+
+  /// Two devices have met, and the heads of both name the record.
+  init() throws {
+    family = try Family(count: 3)
+    record = try family[0].write("Lost", "first")
+    try family[0].write("Kept", "stays")
+    try family[0].sync(usb)
+    try family[1].sync(usb)
+    try family[1].write("Of the laptop", "stays as well")
+    try family[1].sync(usb)
+    try family[0].sync(usb)
+  }
+
+  /// Removes all revisions of the record from the remote and from these devices.
+  private func lose(by devices: [Family.Device]) throws {
+    let emma = try desk.emma
+    let paths = try emma.history(of: record).map {
+      BlobPath(emma.objects.vaultPath(of: $0.digest).string)
+    }
+    for path in paths {
+      try usb.remove(path)
+      for device in devices { try device.store.remove(path) }
+    }
+    for device in devices { try device.reopen() }
+  }
+
+  private func note(by device: Family.Device) throws -> String? {
+    try device.contents()["Emma/Lost[\(record.shortHex)]/record.md"]
+  }
+
+  @Test(arguments: [false, true])
+  func aRepairLetsNewDevicesTakeTheRest(isDeleted: Bool) throws {
+    if isDeleted {
+      try desk.delete(record)
+      try desk.sync(usb)
+      try laptop.sync(usb)
+      try laptop.write("After that", "of the laptop")
+      try laptop.sync(usb)
+      try desk.sync(usb)
+    }
+    try lose(by: [desk, laptop])
+    let told = try new.sync(usb)
+    #expect(told.untakenHeadCount > 0)
+    #expect(told.problems.contains { $0.text.contains("record \(record.shortHex)") })
+    #expect(try desk.vault.repair().map(\.lost) == [["Emma/Lost"]])
+    #expect(try desk.vault.repair().isEmpty)
+    try desk.expectWhole()
+    try desk.sync(usb)
+    #expect(try new.sync(usb).untakenHeadCount == 0)
+    try family.meet(at: usb)
+    try family.expectAgreement()
+    let shown = try new.contents().values
+    #expect(shown.contains("stays") && shown.contains("stays as well"))
+    #expect(try new.emma.entry(record)?.isDeleted == isDeleted)
+    #expect(try note(by: new)?.contains("could not be read any more") == (isDeleted ? nil : true))
+  }
+
+  /// Another device has it all the time, and did not write it.
+  @Test func whoeverStillHasItBringsItBack() throws {
+    try lose(by: [desk])
+    #expect(try desk.vault.repair().map(\.lost) == [["Emma/Lost"]])
+    #expect(try note(by: desk) != "first")
+    try family.meet(at: usb)
+    for device in family.devices {
+      #expect(try note(by: device) == "first")
+      #expect(try device.emma.keptConflicts().isEmpty)
+    }
+    try family.expectAgreement()
+  }
+
+  /// The same where somebody has put something into it meanwhile.
+  @Test func whatWasPutIntoItMeanwhileStays() throws {
+    try lose(by: [desk])
+    _ = try desk.vault.repair()
+    let name = try #require(FileName("scan"))
+    var edit = RecordEdit(record: record)
+    edit.items[name] = try .photo("scan", byteCount: 3_000, seed: 1, in: desk.emma)
+    try desk.commit(edit)
+    try family.meet(at: usb)
+    for device in family.devices {
+      #expect(try note(by: device) == "first")
+      let emma = try device.emma
+      let shown = try emma.revision(#require(emma.entry(record)).revision)
+      #expect(try emma.item(named: name, of: shown)?.size == 3_000)
+      #expect(try emma.keptConflicts().isEmpty)
+    }
+    try family.expectAgreement()
+  }
+}
