@@ -71,7 +71,9 @@ package final class Vault: Sendable {
     if let person = event.person, event.about.isEmpty {
       event.about = context.names[person] ?? ""
     }
-    guard event.place.isEmpty, let id = event.member, let member = member(id) else { return }
+    guard event.place.isEmpty, let id = event.member,
+      let member = member(id) ?? closedWithWork.withLock({ $0.last { $0.id == id } })
+    else { return }
     let record = event.record.flatMap { member.entry($0)?.record }
     var parts = [record.map(member.displayPath) ?? member.name.string]
     if let name = event.name { parts.append(name.string) }

@@ -8,6 +8,7 @@ import VaultModel
 @Suite struct EndedAccessTests {
   private struct Shared {
     let mounted: MountedVault
+    let device: MountedVault.OtherDevice
     let other: Vault
     let tree: FileTree
     /// Of the tree's person, in milliseconds since 1970.
@@ -19,7 +20,8 @@ import VaultModel
       try mounted.tree.mkdir("Emma")
       try mounted.tree.write("Emma/file", "text")
       try mounted.tree.commitNow()
-      other = try mounted.joinAsAnotherPerson(clock: now.wallClock)
+      device = try mounted.inviteAnotherPerson(clock: now.wallClock)
+      other = try device.open()
       try mounted.vault.share(
         #require(mounted.vault.members.first), with: other.person, role: role, until: until)
       _ = try other.refreshMembers()
@@ -91,6 +93,36 @@ import VaultModel
     let next = FileTree(vault: shared.other, options: shared.mounted.options)
     #expect(try next.list("") == ["Liam"])
     #expect(try next.text("Liam/file") == "mine")
+  }
+
+  /// A signal ends the mount all the same. What is too large for the redo file is lost, and named.
+  @Test func whatWasNotSavedAtTheEndIsKeptAndNamed() throws {
+    let shared = try Shared(.editor, until: 1_800_000_003_000)
+    let tree = shared.tree
+    try tree.write("Emma/file", "changed")
+    try tree.write("Emma/large", [UInt8](repeating: 3, count: 200_000))
+    shared.now.advance(to: 1_800_000_003_000)
+    tree.refresh()
+    #expect(throws: FileError.readOnly) { try tree.stop() }
+    let told = shared.other.problems.filter { $0.kind == .unfinished }.map(\.reason)
+    #expect(told.count == 2)
+    #expect(told.contains { $0.contains("kept here") && $0.contains("Emma/file") })
+    #expect(told.contains { $0.contains("is lost: “Emma/large”") })
+    try shared.other.close()
+
+    let without = try shared.device.open()
+    #expect(without.problems.contains { $0.kind == .unfinished })
+    let events = try without.audit.read().events.map(\.event).filter { $0.action == "unsaved" }
+    #expect(events.contains { $0.place == "Emma/file" && $0.detail.contains("kept") })
+    #expect(events.contains { $0.place == "Emma/large" && $0.detail.contains("lost") })
+    try without.close()
+    try shared.mounted.vault.share(
+      #require(shared.mounted.vault.members.first), with: shared.other.person, role: .editor)
+    let again = try shared.device.open()
+    let shown = FileTree(vault: again, options: shared.mounted.options)
+    #expect(try shown.text("Emma/file") == "changed")
+    #expect(try shown.list("Emma") == ["file"])
+    #expect(!again.problems.contains { $0.kind == .unfinished })
   }
 
   @Test func whoHasAFileOpenIsToldThatItCannotBeSaved() throws {

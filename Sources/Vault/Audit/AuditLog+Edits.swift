@@ -25,6 +25,22 @@ extension AuditLog {
     }
   }
 
+  /// Notes files that were changed, and could not be saved when the process ended.
+  func note(unsaved edits: [RecordEdit], of member: MemberID, _ detail: String) {
+    for edit in edits where !edit.isOfTimeAlone {
+      let names = edit.items.keys.sorted()
+      if names.isEmpty || names.count > Self.unsavedFileLimit {
+        note(
+          .unsaved, member: member, record: edit.record,
+          detail: names.isEmpty ? detail : "\(detail): \(names.count) files")
+        continue
+      }
+      for name in names {
+        note(.unsaved, member: member, record: edit.record, name: name, detail: detail)
+      }
+    }
+  }
+
   /// Of many files at once it is told how many.
   private func note(removed names: Set<FileName>, from record: RecordID, in member: MemberID) {
     guard names.count <= Self.removedFileLimit else {
@@ -34,6 +50,7 @@ extension AuditLog {
   }
 
   private static let removedFileLimit = 8
+  private static let unsavedFileLimit = 64
 }
 
 extension FileName {

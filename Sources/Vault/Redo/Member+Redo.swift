@@ -37,6 +37,55 @@ extension Member {
     _ = try log(logged)
   }
 
+  /// Logs as many of these edits as can be, whether or not they may be committed now. They must be all that no commit has.
+  ///
+  /// - Returns: What of them is logged, and what is not: that waits in files of its own, or there is no room for it.
+  func keep(
+    _ edits: [RecordEdit]
+  ) throws(VaultError) -> (kept: [RecordEdit], left: [RecordEdit]) {
+    var (whole, left): ([RecordEdit], [RecordEdit]) = ([], [])
+    for edit in edits {
+      let parts = try parted(edit)
+      whole.append(parts.whole)
+      if !parts.rest.items.isEmpty { left.append(parts.rest) }
+    }
+    var kept: [RecordEdit] = []
+    left += try keep(whole[...], beside: &kept)
+    return (kept, left)
+  }
+
+  /// Logs these besides others, in halves where they are too many for one record.
+  private func keep(
+    _ edits: ArraySlice<RecordEdit>, beside kept: inout [RecordEdit]
+  ) throws(VaultError) -> [RecordEdit] {
+    if edits.isEmpty { return [] }
+    if let record = try redoRecord(of: kept + edits), try redoLog.append(record) {
+      kept += edits
+      return []
+    }
+    if edits.count == 1 { return Array(edits) }
+    let middle = edits.startIndex + edits.count / 2
+    let first = try keep(edits[..<middle], beside: &kept)
+    return first + (try keep(edits[middle...], beside: &kept))
+  }
+
+  /// An edit without the items that cannot stand in a redo file, and one of those.
+  private func parted(
+    _ edit: RecordEdit
+  ) throws(VaultError) -> (whole: RecordEdit, rest: RecordEdit) {
+    var (whole, rest) = (edit, RecordEdit(record: edit.record))
+    for (name, item) in edit.items {
+      guard let item else { continue }
+      var objects: [ContentDigest: RedoRecord.Object] = [:]
+      if try addHeldObjects(of: item.content, to: &objects) { continue }
+      rest.items[name] = item
+      whole.items.removeValue(forKey: name)
+      whole.seen[name] = nil
+      whole.unchangedFiles[name] = nil
+    }
+    return (whole, rest)
+  }
+
   /// - Returns: Nil if something of the edits cannot stand in a redo file.
   private func redoRecord(of edits: [RecordEdit]) throws(VaultError) -> RedoRecord? {
     var objects: [ContentDigest: RedoRecord.Object] = [:]

@@ -120,6 +120,50 @@ extension Vault {
     }
   }
 
+  /// Keeps what a process that ends could not make part of the vault where the next one finds it, as a crash leaves what was
+  /// synced; and says by its names what was kept so, and what is lost.
+  ///
+  /// - Parameters:
+  ///   - edits: All of the member that no commit has.
+  ///   - reason: Why they are in none, for the audit log.
+  /// - Throws: `noSpace`, `io`. Then nothing more was kept than was synced before.
+  package func keepAtEnd(
+    _ edits: [RecordEdit], of member: Member, reason: String
+  ) throws(VaultError) {
+    let open = self.member(member.id)
+    // Its names are asked for, and its file stays.
+    if open !== member { closedWithWork.withLock { $0.append(member) } }
+    var (kept, left): ([RecordEdit], [RecordEdit]) = ([], edits)
+    defer { noteEnd(of: member, kept: kept, left: left, reason) }
+    // Of a member that is open once more the file is that one's.
+    if let open, open !== member, open.hasLogged { return }
+    (kept, left) = try member.keep(edits)
+  }
+
+  private func noteEnd(
+    of member: Member, kept: [RecordEdit], left: [RecordEdit], _ reason: String
+  ) {
+    let path = context.redoFolder.path(of: member.id)
+    audit.note(unsaved: kept, of: member.id, "\(reason); kept on this machine")
+    audit.note(unsaved: left, of: member.id, "\(reason), and lost")
+    if !kept.isEmpty, !member.mayWrite {
+      noteKept(path, member, .refused(kept))
+    } else if !kept.isEmpty {
+      noteUnfinished(
+        path, member: member,
+        "it is kept here, and the next mount, or command that changes something, brings it in: "
+          + Self.list(member.names(of: kept)))
+    }
+    if left.isEmpty { return }
+    note(
+      Problem(
+        .unfinished, .warning, path: context.state.describe(path),
+        reason:
+          "what was changed last could not be saved, and what no program had synced of it is lost: "
+          + Self.list(member.names(of: left)),
+        member: member.name.string))
+  }
+
   private func refusal(of member: Member) -> VaultError {
     context.removal ?? .viewersOnlyRead(member: member.id)
   }
@@ -158,8 +202,6 @@ extension Vault {
   private func refusedText(
     _ names: [String], _ path: BlobPath, _ member: Member, _ error: VaultError
   ) -> String {
-    let shown = names.prefix(10).map { "“\($0)”" }.joined(separator: ", ")
-    let others = names.count > 10 ? " and \(names.count - 10) more" : ""
     let why: String
     if case .thisDeviceRemoved = error {
       why = "as this device was removed. It is kept here"
@@ -168,8 +210,13 @@ extension Vault {
         "as you may only read \(member.name.string) now. It is kept here, and is brought in once an "
         + "owner lets you write again (kinvault share)"
     }
-    return "is not in the vault, \(why): \(shown)\(others). "
+    return "is not in the vault, \(why): \(Self.list(names)). "
       + "To give it up, remove \(context.state.describe(path))"
+  }
+
+  private static func list(_ names: [String]) -> String {
+    let shown = names.prefix(10).map { "“\($0)”" }.joined(separator: ", ")
+    return shown + (names.count > 10 ? " and \(names.count - 10) more" : "")
   }
 
   private func noteUnfinished(_ path: BlobPath, member: Member?, _ reason: String) {

@@ -31,15 +31,30 @@ extension FileTree {
     startThinning()
   }
 
-  /// Stops the threads and commits everything, what is open included.
+  /// Stops the threads and commits everything, what is open included. Of a member of which nothing can be committed as much as
+  /// can be is kept in this machine's state, and named in the log.
   ///
   /// - Throws: what `commitNow` throws.
   package func stop() throws(FileError) {
     thinner.stop()
     committer.stop()
-    try commitNow()
+    do { try commitNow() } catch {
+      members.forEach(keepAtEnd)
+      throw error
+    }
     // What cannot be thinned now another mount or `collect` removes; `thin` has logged it.
     do { try thinAtLast() } catch {}
+  }
+
+  private func keepAtEnd(_ shown: ShownMember) {
+    let (pending, failure) = withTree { tree in
+      (tree[shown.view].pendingEdits, tree[shown.view].failure)
+    }
+    guard let failure, !pending.edits.isEmpty else { return }
+    defer { withExtendedLifetime(pending.objects) {} }
+    log.attempt(.redoLog, of: LogIdentity(shown.member.id)) { () throws(VaultError) in
+      try vault.keepAtEnd(pending.edits, of: shown.member, reason: failure.cause)
+    }
   }
 
   /// Seals and commits everything, what is open included. Durable when it returns.

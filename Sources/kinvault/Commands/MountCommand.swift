@@ -181,6 +181,8 @@ struct MountCommand: ParsableCommand {
     func close(isWhole: Bool) {
       sync?.stop()
       if isWhole { vault.audit.note(.unmount) }
+      // What could not be saved, by its names.
+      if !isWhole, mountpoint != nil { AccessOptions.notes(on: vault).forEach(Terminal.note) }
       closed = Result { try vault.close() }
       if let mountpoint { tell(traces.clean(at: mountpoint), vault.log) }
     }
