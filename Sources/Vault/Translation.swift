@@ -19,6 +19,8 @@ final class Translation: Sendable {
   /// Whether the revisions that others replaced are taken along, as far as they are here.
   let keepsHistory: Bool
   let lacking: Lacking
+  /// Whether chunks are brought here that a lazy vault keeps elsewhere. Nobody waits for a remote who holds a lock.
+  private let fetches: Bool
   /// With these comes to its place what is written under keys that are in use already; nil while nobody reads what stands
   /// under them.
   private let arrivals: ObjectStore.Arrivals?
@@ -65,6 +67,7 @@ final class Translation: Sendable {
     with arrivals: ObjectStore.Arrivals? = nil
   ) {
     self.arrivals = arrivals
+    fetches = arrivals == nil
     self.member = member
     self.target = target
     self.keepsHistory = keepsHistory
@@ -182,7 +185,9 @@ final class Translation: Sendable {
     below pages: [ContentDigest] = []
   ) throws(VaultError) -> [UInt8]? {
     let digest = reference.digest
-    do { return try member.objects.content(digest, kind: reference.kind) } catch {
+    do {
+      return try member.objects.content(digest, kind: reference.kind, fetches: fetches)
+    } catch {
       switch error {
       case .damaged: leaveBehind(digest)
       case .missing where !isNeeded || lacking != .awaited: note(digest)

@@ -46,6 +46,8 @@ package final class LazyChunks: Sendable {
   private let source = Guarded<(any ChunkSource)?>(nil)
   private let underway = Guarded<[ContentDigest: Fetch]>([:])
   private let readahead = DispatchSemaphore(value: readaheadLimit)
+  /// Of which all remotes have said that they have them no more, and when.
+  private let gone = Guarded<[ContentDigest: ContinuousClock.Instant]>([:])
   private let uses = Guarded<(count: UInt64, last: [ContentDigest: UInt64])>((0, [:]))
 
   /// One chunk on its way, which several readers may wait for.
@@ -72,9 +74,13 @@ package final class LazyChunks: Sendable {
       return (fetch, true)
     }
     if isOurs {
+      var isGone = false
       do { try fetchNow(chunk, for: objects) } catch {
         fetch.failure.withLock { $0 = error }
+        if case .gone = error { isGone = true }
       }
+      let now = isGone ? ContinuousClock.now : nil
+      gone.withLock { $0[chunk] = now }
       underway.withLock { $0[chunk] = nil }
       fetch.group.leave()
     } else {
@@ -126,6 +132,14 @@ package final class LazyChunks: Sendable {
       do throws(VaultError) { try fetch(chunk, for: objects) } catch {}
     }
     if !isStarted { readahead.signal() }
+  }
+
+  /// For so long it counts that all remotes have said that they have a chunk no more.
+  private static let goneTime = Duration.seconds(60)
+
+  /// Whether all remotes have said just now that they have the chunk no more. Nobody is asked.
+  func isGone(_ chunk: ContentDigest) -> Bool {
+    gone.withLock { $0[chunk].map { ContinuousClock.now - $0 < Self.goneTime } ?? false }
   }
 
   /// From now on this chunk is the one that was used last.

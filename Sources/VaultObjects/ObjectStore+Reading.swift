@@ -127,9 +127,11 @@ extension ObjectStore {
 
   /// The whole content, authenticated.
   ///
-  /// - Throws: `missing`, `damaged`, `io`.
+  /// - Parameter fetches: Whether a chunk is brought here that a lazy vault keeps elsewhere. Else it is `away`, and begun to be
+  ///   brought; or `gone` where all remotes have just said so.
+  /// - Throws: `missing`, `damaged`, `io`; of a lazy vault `away`, `gone`.
   package func content(
-    _ digest: ContentDigest, kind: ObjectKind
+    _ digest: ContentDigest, kind: ObjectKind, fetches: Bool = true
   ) throws(VaultError) -> [UInt8] {
     if let staging, let object = staged.withLock({ $0[digest] }) {
       let path = staging.path(of: object.sealed.name)
@@ -140,8 +142,16 @@ extension ObjectStore {
         guard case .missing = error else { throw error }
       }
     }
-    return try fetchingIfAway(digest, kind) { () throws(VaultError) in
-      try placedContent(digest, kind: kind)
+    guard !fetches else {
+      return try fetchingIfAway(digest, kind) { () throws(VaultError) in
+        try placedContent(digest, kind: kind)
+      }
+    }
+    do { return try placedContent(digest, kind: kind) } catch {
+      guard let lazy, kind == .chunk, case .missing(let path) = error else { throw error }
+      if lazy.isGone(digest) { throw .gone(path: path, record: nil) }
+      lazy.fetchAhead(digest, for: self)
+      throw .away(path: path, reason: "it has not come from a remote yet")
     }
   }
 
@@ -160,6 +170,12 @@ extension ObjectStore {
 
   /// Whether chunks may be absent here because a remote has them.
   package var isLazy: Bool { lazy != nil }
+
+  /// Whether a lazy vault keeps the chunk elsewhere, and may have it from there. Nobody is asked.
+  package func isElsewhere(_ chunk: ContentDigest) throws(VaultError) -> Bool {
+    guard let lazy, !isStaged(chunk), !lazy.isGone(chunk) else { return false }
+    return try !isPresent(chunk)
+  }
 
   /// Brings a chunk here that a lazy vault keeps elsewhere; does nothing for any other.
   ///

@@ -60,6 +60,11 @@ import VaultObjects
       for path in ["Emma", "Emma/scan", "Emma/other"] { try tree.mkdir(path) }
       try tree.write("Emma/scan/image", content)
     }
+    try Self.leaveChunks(of: mounted, on: remote)
+  }
+
+  /// From now on the vault is lazy, and has all chunks of its first member there.
+  private static func leaveChunks(of mounted: MountedVault, on remote: SilentRemote) throws {
     let state = try StateFolder(root: mounted.stateRoot, vault: mounted.vault.id)
     try state.storeLazySettings(LazySettings())
     try mounted.remount()
@@ -111,6 +116,63 @@ import VaultObjects
     let top = "Emma/\(ConflictMark.folderTitle)"
     let kept = try tree.list(top).map { try tree.text("\(top)/\($0)/image") }
     #expect(kept == ["theirs"])
+  }
+
+  /// This device had written something when new keys came, which goes under these before anything else is written.
+  @Test func aCommitUnderNewKeysHoldsUpNobodyElse() throws {
+    let apart = try ApartDevices { tree in
+      for path in ["Emma", "Liam"] { try tree.mkdir(path) }
+    }
+    let mounted = apart.here
+    try mounted.tree.write("Emma/image", content)
+    try mounted.tree.commitNow()
+    let emma = apart.vaultThere.members.first { $0.name.string == "Emma" }
+    try apart.vaultThere.beginEpoch(of: #require(emma), without: [])
+    try Self.leaveChunks(of: mounted, on: remote)
+    try apart.bringHere()
+    let tree = mounted.tree
+    remote.setSilent(true)
+    tree.refresh()
+    // Too large for the redo file, so that it is committed.
+    let note = try tree.create("Emma/note")
+    try note.put([UInt8](repeating: 3, count: 200_000), at: 0)
+    #expect(throws: FileError.away) { try note.sync(waits: false) }
+    let saver = Worker {
+      do { try note.sync() } catch { Issue.record(error) }
+    }
+    #expect(remote.isAsked)
+    let other = try tree.create("Liam/note")
+    try other.put([UInt8](repeating: 3, count: 200_000), at: 0)
+    try other.sync(waits: false)
+    other.release()
+    remote.setSilent(false)
+    saver.join()
+    note.release()
+    #expect(tree.unsaved.isEmpty)
+    #expect(try mounted.mountAgain(readOnly: true).list("Emma") == ["image", "note"])
+    #expect(try tree.read("Emma/image") == content)
+  }
+
+  /// What lists say of a record stands at the beginning of its note.
+  @Test func aNoteThatIsElsewhereKeepsNothingElseFromBeingSaved() throws {
+    let tree = mounted.tree
+    mounted.vault.lazyChunks?.setSource(nil)
+    try tree.rename("Emma/scan/image", "Emma/scan/record.md")
+    try tree.write("Emma/other/note", "saved")
+    #expect(throws: FileError.away) { try tree.commitNow() }
+    #expect(try mounted.mountAgain(readOnly: true).text("Emma/other/note") == "saved")
+    mounted.vault.lazyChunks?.setSource(remote)
+    var isSaved = false
+    for _ in 0..<600 where !isSaved {
+      do {
+        try tree.commitNow()
+        isSaved = true
+      } catch FileError.away {
+        usleep(100_000)
+      }
+    }
+    #expect(isSaved)
+    #expect(try mounted.mountAgain(readOnly: true).list("Emma/scan") == ["record.md"])
   }
 
   /// The next look shows what others have made of a file that nothing could be written to.

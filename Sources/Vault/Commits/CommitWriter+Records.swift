@@ -22,7 +22,7 @@ extension CommitWriter {
         try add(edit, names: names)
       } catch {
         switch error {
-        case .damaged, .missing, .notFound, .limit, .changedMeanwhile:
+        case .damaged, .missing, .away, .notFound, .limit, .changedMeanwhile:
           failures[edit.record] = error
         default: throw error
         }
@@ -259,6 +259,8 @@ extension CommitWriter {
   }
 
   /// What the manifest says of the record's note; read again only when the note changed.
+  ///
+  /// - Throws: `away` for one that a lazy vault keeps elsewhere, which is begun to be brought.
   private func summary(
     of revision: RecordRevision, base: RecordRevision?, entry: RecordEntry?
   ) throws(VaultError) -> FrontMatterSummary {
@@ -267,8 +269,27 @@ extension CommitWriter {
       return FrontMatterSummary(
         type: entry.type, date: entry.date, isUnreadable: entry.hasUnreadableFrontMatter)
     }
-    let text = try member.beginning(of: document, byteCount: RecordDocument.frontMatterLimit)
-    return FrontMatter.summary(of: text)
+    let limit = RecordDocument.frontMatterLimit
+    if let chunk = try member.firstChunkAway(of: document, byteCount: limit) {
+      if let known = try knownSummary(of: document, in: revision.record) { return known }
+      objects.prefetch(chunk)
+      throw .away(
+        path: objects.path(of: chunk).string, reason: "it has not come from a remote yet")
+    }
+    return FrontMatter.summary(of: try member.beginning(of: document, byteCount: limit))
+  }
+
+  /// What one of the record's versions says of a note with this content.
+  private func knownSummary(
+    of document: Item, in record: RecordID
+  ) throws(VaultError) -> FrontMatterSummary? {
+    for entry in member.rivals(of: record) {
+      let revision = try ifWhole(member.revision(entry.revision))
+      guard revision?.document?.content == document.content else { continue }
+      return FrontMatterSummary(
+        type: entry.type, date: entry.date, isUnreadable: entry.hasUnreadableFrontMatter)
+    }
+    return nil
   }
 }
 

@@ -20,10 +20,12 @@ extension Member {
   ///   - news: What has changed and was not taken from it yet: the authors of the edits had not seen it.
   ///   - foldsRedo: The edits are all that `log` was called with since the last such commit, or newer ones of the same: what was
   ///     logged counts no more.
+  ///   - waits: Whether for remotes, where a lazy vault keeps there what `bringWhatIsLate` brings; else that is `away`.
   package func commit(
-    _ edits: [RecordEdit], before news: Changes? = nil, foldsRedo: Bool = false
+    _ edits: [RecordEdit], before news: Changes? = nil, foldsRedo: Bool = false, waits: Bool = true
   ) throws(VaultError) -> Commit {
-    try commit(edits, before: news, foldsRedo: foldsRedo, succeedsSpentEpoch: true)
+    try commit(
+      edits, before: news, foldsRedo: foldsRedo, Attempts(succeedsSpentEpoch: true, waits: waits))
   }
 
   /// Makes all of the edits part of the vault, or, where it throws, none of them.
@@ -41,11 +43,11 @@ extension Member {
   }
 
   private func commit(
-    _ edits: [RecordEdit], before news: Changes? = nil, foldsRedo: Bool, succeedsSpentEpoch: Bool
+    _ edits: [RecordEdit], before news: Changes? = nil, foldsRedo: Bool, _ attempts: Attempts
   ) throws(VaultError) -> Commit {
     if let damage = damageReason { throw damage }
     let mark = foldsRedo ? redoLog.mark : nil
-    let (commit, wroteHead) = try withWriter(succeedsSpentEpoch: succeedsSpentEpoch) {
+    let (commit, wroteHead) = try withWriter(attempts: attempts) {
       (writer, changed) throws(VaultError) in
       try writer.joinConcurrent()
       try writer.add(edits, unseen: changed.union(news?.waiting ?? []))
@@ -65,21 +67,34 @@ extension Member {
     return commit
   }
 
+  /// What is done, where a commit cannot be made as things are, before it is tried once more.
+  struct Attempts {
+    /// A device of an owner begins an epoch in the place of one that is spent; else that is `epochSpent`.
+    var succeedsSpentEpoch = true
+    /// What late heads need is brought here from remotes; else that is `away`.
+    var waits = true
+  }
+
   /// Runs `body` with a commit in the making that knows all that is here, late heads taken over; nothing of what is
   /// known changes when it throws.
   ///
-  /// - Parameters:
-  ///   - catchesUp: False only after a repair, when the head on disk may not be readable.
-  ///   - succeedsSpentEpoch: Whether a device of an owner begins an epoch first in the place of one that is spent.
-  /// - Throws: `epochSpent` where that is not done.
+  /// - Parameter catchesUp: False only after a repair, when the head on disk may not be readable.
   func withWriter<Value: Sendable>(
-    catchesUp: Bool = true, succeedsSpentEpoch: Bool = true,
+    catchesUp: Bool = true, attempts: Attempts = Attempts(),
     _ body: (inout CommitWriter, _ changed: Set<RecordID>) throws(VaultError) -> Value
   ) throws(VaultError) -> Value {
+    // Under the locks nobody waits for a remote. What cannot be had now is told where it is needed.
+    if attempts.waits { do { try bringWhatIsLate() } catch {} }
     do { return try withWriterOnce(catchesUp: catchesUp, body) } catch {
-      guard case .epochSpent = error, succeedsSpentEpoch, try mayBeginEpoch else { throw error }
+      switch error {
+      case .epochSpent where attempts.succeedsSpentEpoch:
+        guard try mayBeginEpoch else { throw error }
+        try succeedSpentEpoch()
+      // The commit has met new keys.
+      case .away where attempts.waits && hasLateHeads: try bringWhatIsLate()
+      default: throw error
+      }
     }
-    try succeedSpentEpoch()
     return try withWriterOnce(catchesUp: catchesUp, body)
   }
 
@@ -119,13 +134,15 @@ extension Member {
   ///
   /// What loses is kept in the member's `Offline Sync Conflicts`. Of a member that this person may only read nothing is
   /// written: one of the versions shows until an editor's device has joined them.
-  package func joinConcurrent() throws(VaultError) -> Commit {
+  ///
+  /// - Parameter waits: As of `commit`.
+  package func joinConcurrent(waits: Bool = true) throws(VaultError) -> Commit {
     guard mayWrite else {
       _ = try refresh()
       return Commit(counter: 0)
     }
     let joined = try ifPossible { () throws(VaultError) in
-      try commit([], foldsRedo: false, succeedsSpentEpoch: false)
+      try commit([], foldsRedo: false, Attempts(succeedsSpentEpoch: false, waits: waits))
     }
     // Until then one of the versions shows.
     return joined ?? Commit(counter: 0)

@@ -26,7 +26,8 @@ extension Member {
     } catch {
       if mustPart(for: error) {
         do {
-          return try withWriter(succeedsSpentEpoch: false) { (_, changed) throws(VaultError) in
+          return try withWriter(attempts: Attempts(succeedsSpentEpoch: false, waits: false)) {
+            (_, changed) throws(VaultError) in
             changed
           }
         } catch {

@@ -164,7 +164,9 @@ extension Member {
       return done < last.sequence ? .refused(edits) : .done
     }
     let objects = entries.flatMap(\.record.objects)
-    let commit = try withWriter { (commit, _) throws(VaultError) -> Commit? in
+    // A mount does so beside its commits, and what waits for a remote waits for the next time.
+    let commit = try withWriter(attempts: Attempts(waits: false)) {
+      (commit, _) throws(VaultError) -> Commit? in
       guard try commit.redone(of: writer) < last.sequence else { return nil }
       let uses = try stage(objects)
       defer { withExtendedLifetime(uses) {} }

@@ -1,3 +1,4 @@
+import Synchronization
 import Threads
 import Vault
 
@@ -24,4 +25,6 @@ final class MemberSaving: Sendable {
   let syncs = CommitQueue()
   /// Held through a commit, and while something is logged: whoever has it `inout` is the only one that writes.
   let writing = Guarded(Writing())
+  /// Whether what the next commit needs of a remote is being brought here.
+  let isBringing = Atomic(false)
 }

@@ -125,30 +125,35 @@ package final class FileHandle: Sendable {
   /// Makes what was written part of the record; to be called at every close of a descriptor. Not durable: the next
   /// group commit has it.
   ///
+  /// - Parameter waits: Whether for a remote, if that has a part which this needs; else that is `away`, and nothing was done.
   /// - Throws: what sealing throws, and failures of a commit that took this file since the last call; `stale` where others
   ///   have removed the file and something else has its name here.
-  package func flush() throws(FileError) {
-    try publish()
+  package func flush(waits: Bool = true) throws(FileError) {
+    try publish(waits)
     try throwPendingError()
   }
 
-  private func publish() throws(FileError) {
-    do { try tree.publish(file, draft) } catch {
+  private func publish(_ waits: Bool) throws(FileError) {
+    do { try tree.publish(file, draft, waits: waits) } catch {
       // A reader may hear of it too, and wrote nothing.
-      if flags.contains(.write) { tree.withTree { $0[file].isToldUnsealed = true } }
+      if flags.contains(.write), waits || error != .away {
+        tree.withTree { $0[file].isToldUnsealed = true }
+      }
       throw error
     }
   }
 
   /// Returns when the file's content and attributes are on disk.
-  package func sync() throws(FileError) {
-    try publish()
+  ///
+  /// - Parameter waits: As of `flush`.
+  package func sync(waits: Bool = true) throws(FileError) {
+    try publish(waits)
     let (isClean, failedCommitCount) = tree.withTree { tree in
       let file = tree[file]
       let isClean = file.links.allSatisfy { !file.view.isPending($0.record) }
       return (isClean, file.failedCommitCount)
     }
-    if !isClean { try tree.makeDurable(member) }
+    if !isClean { try tree.makeDurable(member, waits: waits) }
     let error = tree.withTree { tree in
       let file = tree[file]
       let pending = file.takePendingError()

@@ -59,8 +59,9 @@ extension FileTree {
 
   /// Seals and commits everything, what is open included. Durable when it returns.
   ///
+  /// - Parameter waits: Whether for remotes, if these have something which that needs; else it is `away`, and all else is committed.
   /// - Throws: the first failure, also when only one file is not saved; the rest is committed all the same.
-  package func commitNow() throws(FileError) {
+  package func commitNow(waits: Bool = true) throws(FileError) {
     guard !isReadOnly else { return }
     var failure: FileError?
     var waiting: [ShownMember] = []
@@ -68,15 +69,24 @@ extension FileTree {
       // One file that cannot be sealed is not to be the loss of others.
       let sealing = seal(member) { _ in true }
       failure = failure ?? sealing.failure
-      if sealing.lacksSome { waiting.append(member) }
       releaseTimes(of: member)
-      do { try commit(member) } catch { failure = failure ?? error }
+      var isWaiting = sealing.lacksSome
+      do { try commit(member) } catch {
+        if error == .away { isWaiting = true } else { failure = failure ?? error }
+      }
+      if isWaiting { waiting.append(member) }
     }
     // A remote may take its time, or never answer: by now everything else is saved.
+    if !waits, !waiting.isEmpty { throw .away }
     for member in waiting {
       let sealing = seal(member, waits: true) { _ in true }
       failure = failure ?? sealing.failure
-      do { try commit(member) } catch { failure = failure ?? error }
+      do {
+        try bringWhatIsLate(of: member)
+        try commit(member)
+      } catch {
+        failure = failure ?? error
+      }
     }
     if let failure = failure ?? unsaved.first?.error { throw failure }
   }
@@ -113,15 +123,17 @@ extension FileTree {
 
   /// Makes durable what was done to the names in a directory. At the top: commits everything, of all members, as
   /// `commitNow` does.
-  package func syncDirectory(_ inode: Inode) throws(FileError) {
-    if inode == Self.root { return try commitNow() }
+  ///
+  /// - Parameter waits: Whether for a remote, if that has something which the commit needs; else that is `away`.
+  package func syncDirectory(_ inode: Inode, waits: Bool = true) throws(FileError) {
+    if inode == Self.root { return try commitNow(waits: waits) }
     guard !isReadOnly else { return }
     let (member, record) = try look { (tree) throws(TreeObstacle) in
       let node = try tree.directory(inode)
       return (node.view.shown, node.record)
     }
     releaseTimes(of: member, [record])
-    try makeDurable(member)
+    try makeDurable(member, waits: waits)
     let unsaved = withTree { tree in
       tree[member.view].unsaved.first { $0.extent.record == record }
     }
@@ -130,8 +142,18 @@ extension FileTree {
 
   /// Returns when everything of the member that was pending is on disk, in a commit or where the next process finds
   /// it, but for what `MemberView.unsaved` names; shares the wait with others who ask.
-  func makeDurable(_ member: ShownMember) throws(FileError) {
+  ///
+  /// - Parameter waits: Whether for a remote, if that has something which the commit needs; else that is `away`.
+  func makeDurable(_ member: ShownMember, waits: Bool = true) throws(FileError) {
     guard hasChanges(member) else { return }
+    do { return try makeDurableOfHere(member) } catch {
+      guard error == .away, waits else { throw error }
+    }
+    try bringWhatIsLate(of: member)
+    try makeDurableOfHere(member)
+  }
+
+  private func makeDurableOfHere(_ member: ShownMember) throws(FileError) {
     try member.saving.syncs.run { () throws(FileError) in
       try member.saving.writing.withLock { (writing) throws(FileError) in
         if try !log(member, writing) { try commitOnce(member, &writing) }
@@ -186,6 +208,7 @@ extension FileTree {
       do {
         try commit(member)
       } catch {
+        if error == .away { bringInBackground(member) }
         // What was not committed stays pending, files were told, it is logged, and tried again after the usual
         // delay.
         committer.noteChange()
@@ -279,6 +302,7 @@ extension FileTree {
   ) throws(FileError) {
     let member = shown.member
     member.removeUnusedObjects()
+    if hasChanges(shown) { try requireWhatIsLate(of: shown) }
     let latest = ContinuousClock.now - options.timeDelay
     let pending = withTree { tree in tree[shown.view].collectEdits(andTimesSince: latest) }
     guard !pending.edits.isEmpty || member.hasLogged else {
@@ -289,7 +313,8 @@ extension FileTree {
     defer { withExtendedLifetime(pending.objects) {} }
     writing.mustCommit = true
     do {
-      let commit = try member.commit(pending.edits, before: shown.news, foldsRedo: true)
+      let commit = try member.commit(
+        pending.edits, before: shown.news, foldsRedo: true, waits: false)
       let failures = failures(of: commit)
       let news = withTree { tree in
         let news = tree.settle(pending.edits, commit, of: tree[shown.view])

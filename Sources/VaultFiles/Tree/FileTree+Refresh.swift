@@ -67,7 +67,7 @@ extension FileTree {
       return tell(nil, of: .unsaved, in: member.id)
     }
     do {
-      _ = try member.joinConcurrent()
+      _ = try member.joinConcurrent(waits: false)
       log.succeeded(.join, of: LogIdentity(member.id))
       tell(nil, of: .unsaved, in: member.id)
     } catch {

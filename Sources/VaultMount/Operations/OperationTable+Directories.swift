@@ -33,8 +33,10 @@ extension OperationTable {
     }
     table.fsyncdir = { request, inode, _, _ in
       answer(request) { (request, service) throws(FileError) in
-        try service.tree.syncDirectory(inode)
-        fuse_reply_err(request, 0)
+        let tree = service.tree
+        try SyncFromAfar.answer(request, service) { (waits) throws(FileError) in
+          try tree.syncDirectory(inode, waits: waits)
+        }
       }
     }
     table.releasedir = { request, _, info in

@@ -29,15 +29,19 @@ extension OperationTable {
       }
     }
     table.flush = { request, _, info in
-      answer(request) { (request, _) throws(FileError) in
-        try fileHandle(info).flush()
-        fuse_reply_err(request, 0)
+      answer(request) { (request, service) throws(FileError) in
+        let handle = try fileHandle(info)
+        try SyncFromAfar.answer(request, service) { (waits) throws(FileError) in
+          try handle.flush(waits: waits)
+        }
       }
     }
     table.fsync = { request, _, _, info in
-      answer(request) { (request, _) throws(FileError) in
-        try fileHandle(info).sync()
-        fuse_reply_err(request, 0)
+      answer(request) { (request, service) throws(FileError) in
+        let handle = try fileHandle(info)
+        try SyncFromAfar.answer(request, service) { (waits) throws(FileError) in
+          try handle.sync(waits: waits)
+        }
       }
     }
     table.release = { request, _, info in
