@@ -106,6 +106,59 @@ struct ConflictTests {
     #expect(try device.member.bytes(of: "photo.jpg", in: copy.record) == [1, 2, 3])
   }
 
+  /// What both go on from is damaged on one of the disks: that one joins without it, and keeps what lost.
+  @Test func aDamagedVersionOfBeforeKeepsNothingFromBeingJoined() throws {
+    let visit = RecordEdit.newRecord("Visit", note: "at first")
+    let replicas = try Replicas(count: 2, with: visit)
+    let desk = replicas[0]
+    let entry = try #require(desk.member.entry(visit.record))
+    let before = try desk.member.objects.path(of: entry.revision)
+    try desk.commit(note(visit.record, "from desk"))
+    replicas[1].clock.advance(days: 1)
+    try replicas[1].commit(note(visit.record, "from laptop"))
+    var bytes = try desk.store.read(before, limit: 1 << 20)
+    bytes[bytes.count / 2] ^= 1
+    try desk.store.replace(before, bytes, durably: true)
+    try desk.member.revisions.withLock { $0.removeAll() }
+    try replicas.carry(from: 1, to: 0)
+    #expect(try desk.member.bytes(of: "record.md", in: visit.record) == Array("from laptop".utf8))
+    let copies = try desk.conflicts
+    #expect(copies.count == 1)
+    let copy = try #require(copies.first)
+    #expect(try desk.member.bytes(of: "record.md", in: copy.record) == Array("from desk".utf8))
+    try replicas.everyoneMeets()
+    try expectAgreement(replicas)
+  }
+
+  /// The same of a part of its list of files.
+  @Test func aDamagedListOfBeforeKeepsNothingFromBeingJoined() throws {
+    let replicas = try Replicas(count: 2)
+    let desk = replicas[0]
+    var visit = RecordEdit.newRecord("Visit", note: "at first")
+    for number in 0..<100 {
+      let item = try Item.file("scan \(number).jpg", [UInt8(number)], in: desk.member)
+      visit.items[item.name] = item
+    }
+    try desk.commit(visit)
+    try replicas.everyoneMeets()
+    let entry = try #require(desk.member.entry(visit.record))
+    let page = try #require(desk.member.revision(entry.revision).items.rootPage)
+    for (number, device) in replicas.devices.enumerated() {
+      device.clock.advance(days: UInt64(number))
+      let item = try Item.file("scan 7.jpg", [200, UInt8(number)], in: device.member)
+      try device.commit(RecordEdit(record: visit.record, items: [item.name: item]))
+    }
+    try desk.store.remove(desk.member.objects.path(of: page))
+    try replicas[1].store.remove(desk.member.objects.path(of: page))
+    for device in replicas.devices {
+      try device.member.revisions.withLock { $0.removeAll() }
+    }
+    try replicas.carry(from: 1, to: 0)
+    #expect(try desk.member.bytes(of: "scan 7.jpg", in: visit.record) == [200, 1])
+    let copy = try #require(try desk.conflicts.first)
+    #expect(try desk.member.bytes(of: "scan 7.jpg", in: copy.record) == [200, 0])
+  }
+
   /// A version and the join of it with another one have one time and one device, and are two versions.
   @Test func whatWasJoinedElsewhereIsKeptBesideWhatItWasJoinedOf() throws {
     let replicas = try Replicas(count: 3)

@@ -17,13 +17,25 @@ struct RevisionJoin {
 
   let member: Member
 
-  /// - Throws: `missing` or `damaged` when a revision or a page of either cannot be read.
+  /// - Throws: `missing` or `damaged` when a page of either cannot be read.
   func run(_ a: NamedRevision, _ b: NamedRevision) throws(VaultError) -> Outcome {
-    let (stepsOfA, baseOfA) = try base(of: a, knownTo: b.revision.version)
-    let (stepsOfB, baseOfB) = try base(of: b, knownTo: a.revision.version)
-    let base = [baseOfA, baseOfB].compactMap(\.self).max {
-      ($0.revision.time, $0.digest) < ($1.revision.time, $1.digest)
+    let ofA = try bases(of: a, knownTo: b.revision.version)
+    let ofB = try bases(of: b, knownTo: a.revision.version)
+    let steps = max(ofA.steps, ofB.steps)
+    let newestFirst = (ofA.bases + ofB.bases).sorted {
+      ($0.revision.time, $0.digest) > ($1.revision.time, $1.digest)
     }
+    for base in newestFirst {
+      // One of which something cannot be read is as good as gone: by an older one, or by none, more counts as changed, and is kept.
+      if let outcome = try ifWhole(run(a, b, base: base, steps: steps)) { return outcome }
+    }
+    return try run(a, b, base: nil, steps: steps)
+  }
+
+  /// - Parameter steps: How many revisions came after the base on the longer side.
+  private func run(
+    _ a: NamedRevision, _ b: NamedRevision, base: NamedRevision?, steps: Int
+  ) throws(VaultError) -> Outcome {
     var outcome = try pages(member.loadPage) { load in
       try Join.merge(a, b, base: base?.revision, load: load)
     }
@@ -33,17 +45,17 @@ struct RevisionJoin {
       let losers = outcome.losers.filter { $0.revision == side.digest }
       copies += try self.copies(of: losers, in: side, other: other)
     }
-    if let base, !outcome.losers.isEmpty, max(stepsOfA, stepsOfB) >= Self.manyEdits {
+    if let base, !outcome.losers.isEmpty, steps >= Self.manyEdits {
       copies.append(try whole(base))
     }
     return Outcome(merged: outcome.merged, copies: copies, metFiles: outcome.metFiles)
   }
 
-  /// The newest ancestor of a revision that the other side knew, and how many revisions came after it; nil when
-  /// it is no longer kept.
-  private func base(
+  /// The ancestors of a revision that the other side knew, the first on each way to it, and how many revisions came after the
+  /// oldest; none when they are no longer kept, or cannot be read.
+  private func bases(
     of start: NamedRevision, knownTo other: VersionVector
-  ) throws(VaultError) -> (steps: Int, base: NamedRevision?) {
+  ) throws(VaultError) -> (steps: Int, bases: [NamedRevision]) {
     var steps = 0
     var level = [start]
     var seen: Set<ContentDigest> = [start.digest]
@@ -52,7 +64,7 @@ struct RevisionJoin {
       var next: [NamedRevision] = []
       for child in level {
         for digest in child.revision.previous where seen.insert(digest).inserted {
-          guard let parent = try revisionIfKept(digest) else { continue }
+          guard let parent = try ifWhole(named(digest)) else { continue }
           if other.names(digest) {
             found.append(parent)
             continue
@@ -66,17 +78,11 @@ struct RevisionJoin {
       steps += 1
       level = next
     }
-    let newest = found.max { ($0.revision.time, $0.digest) < ($1.revision.time, $1.digest) }
-    return (steps, newest)
+    return (steps, found)
   }
 
-  private func revisionIfKept(_ digest: ContentDigest) throws(VaultError) -> NamedRevision? {
-    do {
-      return NamedRevision(try member.revision(digest), named: digest)
-    } catch {
-      if case .missing = error { return nil }
-      throw error
-    }
+  private func named(_ digest: ContentDigest) throws(VaultError) -> NamedRevision {
+    NamedRevision(try member.revision(digest), named: digest)
   }
 
   // MARK: What lost
@@ -168,22 +174,21 @@ struct RevisionJoin {
   }
 
   /// Whether a revision, or one of those before it, holds an item with this name and content. So it is taken to be where some
-  /// of these are not kept any more, or cannot be read.
+  /// of these are not kept any more. What is damaged says nothing of it, nor does the first one where that is not here.
   func hasHeld(_ item: Item, _ start: ContentDigest) throws(VaultError) -> Bool {
     var waiting = [start]
     var seen: Set<ContentDigest> = [start]
-    do {
-      while let digest = waiting.popLast() {
-        guard seen.count < Self.depthLimit else { return true }
-        let revision = try member.revision(digest)
-        if let held = try member.item(named: item.name, of: revision), held.hasContent(of: item) {
-          return true
-        }
-        waiting += revision.previous.filter { seen.insert($0).inserted }
+    while let digest = waiting.popLast() {
+      guard seen.count < Self.depthLimit else { return true }
+      let revision: RecordRevision
+      do { revision = try member.revision(digest) } catch {
+        guard error.isDamage else { throw error }
+        if case .missing = error, digest != start { return true }
+        continue
       }
-    } catch {
-      guard error.isDamage else { throw error }
-      return true
+      let held = try ifWhole(member.item(named: item.name, of: revision)) ?? nil
+      if let held, held.hasContent(of: item) { return true }
+      waiting += revision.previous.filter { seen.insert($0).inserted }
     }
     return false
   }
@@ -205,7 +210,7 @@ struct RevisionJoin {
     try origin(of: part, in: side).device
   }
 
-  /// The oldest revision in which a part of one stands as it is now, as far as these are kept.
+  /// The oldest revision in which a part of one stands as it is now, as far as these are kept and can be read.
   func origin(
     of part: Join.Loser.Part, in side: NamedRevision
   ) throws(VaultError) -> RecordRevision {
@@ -213,8 +218,10 @@ struct RevisionJoin {
     for _ in 0..<Self.depthLimit {
       var before: NamedRevision?
       for name in oldest.revision.previous where before == nil {
-        guard let parent = try revisionIfKept(name) else { continue }
-        if try stands(part, of: side.revision, in: parent.revision) { before = parent }
+        guard let parent = try ifWhole(named(name)),
+          try ifWhole(stands(part, of: side.revision, in: parent.revision)) ?? false
+        else { continue }
+        before = parent
       }
       guard let before else { break }
       oldest = before
@@ -233,10 +240,10 @@ struct RevisionJoin {
     while !waiting.isEmpty, found.count < Self.depthLimit {
       let revision = waiting.removeFirst()
       do {
-        guard let parent = try revisionIfKept(revision) else { continue }
-        let item = try member.item(named: name, of: parent.revision)
+        let parent = try member.revision(revision)
+        let item = try member.item(named: name, of: parent)
         if let item, seen.isStill(item) { return item }
-        waiting += parent.revision.previous.filter { found.insert($0).inserted }
+        waiting += parent.previous.filter { found.insert($0).inserted }
       } catch {
         guard error.isDamage else { throw error }
       }
