@@ -19,7 +19,7 @@ extension CommitWriter {
         try join(record, rivals)
       } catch {
         switch error {
-        case .damaged, .missing, .away, .limit: written = before
+        case .damaged, .missing, .limit: written = before
         default: throw error
         }
       }

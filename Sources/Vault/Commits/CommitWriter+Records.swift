@@ -22,7 +22,7 @@ extension CommitWriter {
         try add(edit, names: names)
       } catch {
         switch error {
-        case .damaged, .missing, .away, .notFound, .limit, .changedMeanwhile:
+        case .damaged, .missing, .notFound, .limit, .changedMeanwhile:
           failures[edit.record] = error
         default: throw error
         }
@@ -259,8 +259,6 @@ extension CommitWriter {
   }
 
   /// What the manifest says of the record's note; read again only when the note changed.
-  ///
-  /// - Throws: `away` for one that a lazy vault keeps elsewhere, which is begun to be brought.
   private func summary(
     of revision: RecordRevision, base: RecordRevision?, entry: RecordEntry?
   ) throws(VaultError) -> FrontMatterSummary {
@@ -269,23 +267,24 @@ extension CommitWriter {
       return FrontMatterSummary(
         type: entry.type, date: entry.date, isUnreadable: entry.hasUnreadableFrontMatter)
     }
-    let limit = RecordDocument.frontMatterLimit
-    if let chunk = try member.firstChunkAway(of: document, byteCount: limit) {
-      if let known = try knownSummary(of: document, in: revision.record) { return known }
-      objects.prefetch(chunk)
-      throw .away(
-        path: objects.path(of: chunk).string, reason: "it has not come from a remote yet")
+    switch try member.beginningHere(of: document, byteCount: RecordDocument.frontMatterLimit) {
+    case .here(let text): return FrontMatter.summary(of: text)
+    // Only lists lack something by that: it keeps nothing from being saved, or from being kept.
+    case .lacking: return try knownSummary(of: document, in: revision) ?? .empty
     }
-    return FrontMatter.summary(of: try member.beginning(of: document, byteCount: limit))
   }
 
-  /// What one of the record's versions says of a note with this content.
+  /// What one of the record's versions, or of that of which it is a conflict's copy, says of a note with this content.
   private func knownSummary(
-    of document: Item, in record: RecordID
+    of document: Item, in revision: RecordRevision
   ) throws(VaultError) -> FrontMatterSummary? {
-    for entry in member.rivals(of: record) {
-      let revision = try ifWhole(member.revision(entry.revision))
-      guard revision?.document?.content == document.content else { continue }
+    var entries = member.rivals(of: revision.record)
+    if let mark = ConflictMark(revision.attributes.xattrs) {
+      entries += member.rivals(of: mark.record)
+    }
+    for entry in entries {
+      let version = try ifWhole(member.revision(entry.revision))
+      guard version?.document?.content == document.content else { continue }
       return FrontMatterSummary(
         type: entry.type, date: entry.date, isUnreadable: entry.hasUnreadableFrontMatter)
     }

@@ -171,7 +171,7 @@ extension CommitWriter {
         heads.hidden.remove(hidden)
       } catch {
         switch error {
-        case .damaged, .missing, .away, .limit: written = before
+        case .damaged, .missing, .limit: written = before
         default: throw error
         }
       }
