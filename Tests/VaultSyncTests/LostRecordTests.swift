@@ -27,10 +27,10 @@ import VaultModel
     try family[0].sync(usb)
   }
 
-  /// Removes all revisions of the record from the remote and from these devices.
-  private func lose(by devices: [Family.Device]) throws {
+  /// Removes all revisions of the record, or only the newest, from the remote and from these devices.
+  private func lose(onlyNewest: Bool = false, by devices: [Family.Device]) throws {
     let emma = try desk.emma
-    let paths = try emma.history(of: record).map {
+    let paths = try emma.history(of: record).prefix(onlyNewest ? 1 : .max).map {
       BlobPath(emma.objects.vaultPath(of: $0.digest).string)
     }
     for path in paths {
@@ -99,6 +99,46 @@ import VaultModel
       let shown = try emma.revision(#require(emma.entry(record)).revision)
       #expect(try emma.item(named: name, of: shown)?.size == 3_000)
       #expect(try emma.keptConflicts().isEmpty)
+    }
+    try family.expectAgreement()
+  }
+
+  /// The same where an older version is left: everyone goes on from that, and not only whoever went back to it.
+  @Test func aRecordThatGoesBackKeepsNobodyFromTheRest() throws {
+    try desk.edit(record, "second")
+    try desk.sync(usb)
+    try laptop.sync(usb)
+    try laptop.write("After that", "of the laptop")
+    try laptop.sync(usb)
+    try desk.sync(usb)
+    try lose(onlyNewest: true, by: [desk, laptop])
+    #expect(try desk.vault.repair().map(\.wentBack) == [["Emma/Lost"]])
+    #expect(try desk.vault.repair().isEmpty)
+    try laptop.write("Later", "of the laptop as well")
+    try family.meet(at: usb)
+    try family.expectAgreement()
+    let shown = try new.contents().values
+    #expect(shown.contains("of the laptop") && shown.contains("of the laptop as well"))
+    for device in family.devices {
+      #expect(try note(by: device) == "first")
+      #expect(try device.emma.keptConflicts().isEmpty)
+      // What is lost, and what it went back to with all that came before.
+      #expect(try device.emma.history(of: record).count == 2)
+    }
+  }
+
+  /// Nothing goes back that another device has.
+  @Test func whoeverStillHasTheNewerOneBringsItBack() throws {
+    try desk.edit(record, "second")
+    try desk.sync(usb)
+    try laptop.sync(usb)
+    try lose(onlyNewest: true, by: [desk])
+    #expect(try desk.vault.repair().map(\.wentBack) == [["Emma/Lost"]])
+    #expect(try note(by: desk) == "first")
+    try family.meet(at: usb)
+    for device in family.devices {
+      #expect(try note(by: device) == "second")
+      #expect(try device.emma.keptConflicts().isEmpty)
     }
     try family.expectAgreement()
   }

@@ -275,7 +275,7 @@ import VaultObjects
     var entry = try #require(liar.record(titled: "Record 7"))
     entry.title = try #require(FileName("A lie"))
     let lie = entry
-    liar.state.withLock { $0.replace(by: lie) }
+    liar.state.withLock { $0.rename([lie]) }
     try liar.commitCheckpoint()
     try replicas.carry(from: 0, to: 1)
     try replicas[1].commit(.newRecord("Mine"))

@@ -39,7 +39,9 @@ struct RevisionJoin {
     var outcome = try pages(member.loadPage) { load in
       try Join.merge(a, b, base: base?.revision, load: load)
     }
-    outcome.losers.removeAll(where: \.isLossNote)
+    outcome.losers.removeAll { loser in
+      [a, b].contains { $0.digest == loser.revision && $0.revision.isOfBefore(loser.part) }
+    }
     var copies: [ConflictCopy] = []
     for (side, other) in [(a, b), (b, a)] {
       let losers = outcome.losers.filter { $0.revision == side.digest }

@@ -49,13 +49,13 @@ extension Member {
     let replacing = withRecords(heads) { manifest in
       entries.flatMap { entry in
         manifest.rivals(of: entry.record).filter {
-          ($0.version[own] > 0 || entry.type == LossNote.type)
+          ($0.version[own] > 0 || entry.mayStandIn(for: $0))
             && entry.compare(to: $0) == .dominates
         }.map { (entry: entry, known: $0) }
       }
     }
     for (entry, known) in replacing {
-      if try isCalledLost(known.revision, by: entry) {
+      if try isCalledLost(known, by: entry) {
         heads.hidden.add(
           HiddenVersions.Hidden(
             record: entry.record, revision: known.revision, claimed: entry.version[own],
@@ -76,16 +76,19 @@ extension Member {
 
   /// Whether the entry's revision, or one before it, stands in the place of a version that is whole here.
   private func isCalledLost(
-    _ known: ContentDigest, by entry: RecordEntry
+    _ known: RecordEntry, by entry: RecordEntry
   ) throws(VaultError) -> Bool {
-    guard entry.type == LossNote.type, try ifWhole(items(of: revision(known))) != nil else {
-      return false
-    }
+    guard entry.mayStandIn(for: known) else { return false }
     var open = [entry.revision]
-    var seen = Set(open + [known])
+    var seen = Set(open + [known.revision])
+    // Edits of a stand-in keep its mark.
     while let digest = open.popLast(), seen.count <= Self.pastLimit {
-      guard let revision = try ifWhole(self.revision(digest)) else { continue }
-      if revision.standsIn(for: known) { return true }
+      guard let revision = try ifWhole(self.revision(digest)),
+        LossMark(revision.attributes.xattrs) != nil
+      else { continue }
+      if revision.lossMark?.lost == known.revision {
+        return try ifWhole(items(of: self.revision(known.revision))) != nil
+      }
       open += revision.previous.filter { seen.insert($0).inserted }
     }
     return false

@@ -109,12 +109,6 @@ struct MemberState: Sendable {
     changes.note(rivals.lazy.map(\.record))
   }
 
-  /// Puts this entry in the place of all versions of its record that are known.
-  mutating func replace(by entry: RecordEntry) {
-    manifest.replace(entry)
-    changes.note(CollectionOfOne(entry.record))
-  }
-
   /// Forgets these records altogether.
   mutating func drop(_ records: Set<RecordID>) {
     manifest.remove(records)

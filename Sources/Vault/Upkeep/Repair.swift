@@ -39,6 +39,8 @@ extension Vault {
   /// Takes what verified heads lead to, and what is signed by somebody who may write the member now. What else lies there is
   /// taken only where nobody but this person's present devices ever had the keys, or where it is asked for.
   ///
+  /// A machine that still has what is lost here brings it back. Docs/Format.md, "Lost records".
+  ///
   /// Only adds: nothing is removed, but deleted records of which all is lost from the list where there is no other device. A member
   /// that is whole is left alone, as is one that this person may only read: what they wrote would count for nobody. One that cannot
   /// be repaired keeps no other from it.
@@ -141,12 +143,11 @@ extension Member {
     guard entry(.root) != nil || found.vouched.contains(where: { $0.revision.record == .root })
     else { return .done(report) }
     try adopt(found.vouched)
-    try goBack(unreadable, in: found, &report)
+    let older = older(of: unreadable, in: found, &report)
     report.recordCount = recordCount
-    let lost = unreadable.filter { found.newest(of: $0) == nil }
-    try writeList(without: Set(lost))
+    try writeList(without: Set(unreadable.filter { older[$0] == nil }))
     state.withLock { $0.damage = nil }
-    try standIn(for: lost)
+    try standIn(for: unreadable, from: older)
     return .done(report)
   }
 
@@ -163,19 +164,20 @@ extension Member {
     if !isDone { try commitCheckpoint(catchesUp: false) }
   }
 
-  /// Takes records that cannot be read back to the newest revisions that can.
-  private func goBack(
-    _ records: [RecordID], in found: FoundRevisions, _ report: inout RepairReport
-  ) throws(VaultError) {
+  /// The newest revisions that can be read of records that cannot.
+  private func older(
+    of records: [RecordID], in found: FoundRevisions, _ report: inout RepairReport
+  ) -> [RecordID: NamedRevision] {
+    var older: [RecordID: NamedRevision] = [:]
     for record in records {
       guard let best = found.newest(of: record) else {
         report.lost.append(displayPath(of: record))
         continue
       }
       report.wentBack.append(displayPath(of: record))
-      let entry = try rebuiltEntry(best.revision, named: best.digest)
-      state.withLock { $0.replace(by: entry) }
+      older[record] = NamedRevision(best.revision, named: best.digest)
     }
+    return older
   }
 
   /// Those of the revisions that are asked for by name and would be left alone.
@@ -210,18 +212,18 @@ extension Member {
     }
   }
 
+  /// The records of which a version that counts cannot be read, also one that waits to be joined.
   private func unreadableRecords() -> [RecordID] {
-    allEntries().filter { entry in
-      do throws(VaultError) {
-        _ = try revision(entry.revision)
-        return false
-      } catch {
-        switch error {
-        case .missing, .damaged: return true
-        default: return false
-        }
-      }
-    }.map(\.record)
+    allEntries().map(\.record).filter { rivals(of: $0).contains(where: isUnreadable) }
+  }
+
+  private func isUnreadable(_ entry: RecordEntry) -> Bool {
+    do throws(VaultError) {
+      _ = try revision(entry.revision)
+      return false
+    } catch {
+      return error.isDamage
+    }
   }
 
   private func rebuiltEntry(

@@ -2,18 +2,27 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 
-/// What a repair puts in the place of a record of which no revision can be read. Docs/Format.md, "Lost records".
+/// What a repair puts in the place of a revision that cannot be read. Docs/Format.md, "Lost records".
 extension Member {
-  /// Gives these records, as far as they are known and still cannot be read, a revision that goes on from the one that is lost:
-  /// no other device takes a head that names it before.
-  func standIn(for lost: [RecordID]) throws(VaultError) {
-    if lost.isEmpty { return }
+  /// Gives these records, as far as something of them still cannot be read, a revision that goes on from what is lost: before,
+  /// nobody takes a head that names that.
+  ///
+  /// - Parameter found: The newest revisions that can be read; a record that is not among them has none.
+  func standIn(
+    for records: [RecordID], from found: [RecordID: NamedRevision]
+  ) throws(VaultError) {
+    if records.isEmpty { return }
     try withWriter { (writer, _) throws(VaultError) in
-      for record in lost where !hasLate(among: rivals(of: record)) {
-        guard let entry = entry(record), try ifWhole(revision(entry.revision)) == nil else {
-          continue
+      for record in records {
+        let rivals = rivals(of: record)
+        if hasLate(among: rivals) { continue }
+        var lost: [RecordEntry] = []
+        for rival in rivals where try ifWhole(revision(rival.revision)) == nil {
+          lost.append(rival)
         }
-        try writer.standIn(for: entry)
+        if let newest = lost.max(by: { $0.time < $1.time }) {
+          try writer.standIn(for: newest, of: lost, from: found[record])
+        }
       }
       _ = try writer.finish()
     }
@@ -21,28 +30,51 @@ extension Member {
 }
 
 extension CommitWriter {
-  /// Writes the stand-in of a record's lost revision, as far as its entry says what that was.
-  fileprivate mutating func standIn(for entry: RecordEntry) throws(VaultError) {
-    var version = member.rivals(of: entry.record).reduce(VersionVector()) {
-      $0.joined(with: $1.version)
-    }
-    version[context.device.id] = counter
+  /// Writes the stand-in of the newest of a record's lost versions: as the record was before or, where nothing of that is left, as
+  /// far as the entry says what it was.
+  fileprivate mutating func standIn(
+    for entry: RecordEntry, of lost: [RecordEntry], from before: NamedRevision?
+  ) throws(VaultError) {
+    // What is lost had not seen one that was written beside it: of that everything counts.
+    let isBefore = before.map { entry.version.knows($0) } ?? true
+    let mark = LossMark(of: entry.revision, writtenAt: isBefore ? entry.time : .zero)
+    var revision = before?.revision ?? empty(entry, mark)
+    revision.version = lost.reduce(revision.version) { $0.joined(with: $1.version) }
+    revision.version[context.device.id] = counter
+    // Not of now: by this those who have what is lost see that the entry may be of a stand-in.
+    (revision.time, revision.device) = (
+      max(entry.time, revision.time).next(now: 0), context.device.id
+    )
+    revision.previous = ([entry.revision] + (before.map { [$0.digest] } ?? [])).sorted()
+    revision.attributes.xattrs = mark.added(to: revision.attributes.xattrs)
+    revision.attributesTime = LossMark.oldest
+    makeRoom(in: &revision)
+    try write(&revision, base: nil, entry: nil)
+  }
+
+  private func empty(_ entry: RecordEntry, _ mark: LossMark) -> RecordRevision {
     var revision = RecordRevision(
       record: entry.record,
       place: RecordPlace(parent: entry.parent, title: entry.title, isDeleted: entry.isDeleted),
-      placeTime: LossNote.time,
+      placeTime: LossMark.oldest,
       attributes: RecordAttributes(
         mode: entry.mode, modified: entry.modified, owner: entry.owner),
-      attributesTime: LossNote.time, version: version, time: max(time, entry.time.next(now: 0)),
-      device: context.device.id, previous: [entry.revision])
+      attributesTime: LossMark.oldest, version: VersionVector(), time: entry.time,
+      device: context.device.id)
     if !entry.isDeleted {
-      let note = LossNote.text(of: entry.revision)
+      let note = mark.note
       revision.document = Item(
         name: .record, file: .random(), size: UInt64(note.count),
         modified: FileTimestamp(milliseconds: context.clock.milliseconds()),
-        mediaType: "text/markdown", content: .inline(note), time: LossNote.time)
+        mediaType: "text/markdown", content: .inline(note), time: LossMark.oldest)
     }
-    makeRoom(in: &revision)
-    try write(&revision, base: nil, entry: nil)
+    return revision
+  }
+}
+
+extension VersionVector {
+  /// Whether whoever wrote a revision of this version had seen the other one.
+  fileprivate func knows(_ other: NamedRevision) -> Bool {
+    names(other.digest) || compare(to: other.revision.version) == .dominates
   }
 }

@@ -158,8 +158,7 @@ package struct Manifest: Sendable {
     return keep(rivals + [entry], afterAdding: entry, replacing: shown)
   }
 
-  /// Puts an entry in the place of whatever is known of its record, newer or not: only for a repair,
-  /// which goes back to what can still be read.
+  /// Puts an entry in the place of whatever is known of its record, newer or not.
   package mutating func replace(_ entry: RecordEntry) {
     for gone in rivals(of: entry.record) { late[gone.revision] = nil }
     others[entry.record] = nil

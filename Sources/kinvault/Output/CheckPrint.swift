@@ -171,7 +171,9 @@ struct CheckPrint: Encodable {
       "Repaired \(Terminal.visible(repair.member)): \(counted(max(0, repair.records - 1), "record")) found."
     )
     for path in repair.wentBack {
-      Terminal.writeLine("  \(Terminal.visible(path)) went back to an older revision.")
+      Terminal.writeLine(
+        "  \(Terminal.visible(path)) went back to an older revision. A machine that still has the newer one brings it back "
+          + "with its next sync.")
     }
     for path in repair.lost {
       Terminal.writeLine(
