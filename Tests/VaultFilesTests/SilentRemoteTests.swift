@@ -118,6 +118,23 @@ import VaultObjects
     #expect(kept == ["theirs"])
   }
 
+  /// What a mount asks first, on one of the few threads that take requests.
+  @Test func aWriteThatNeedsTheRemoteSaysSoAndHasDoneNothing() throws {
+    let image = try mounted.tree.open("Emma/scan/image")
+    remote.setSilent(true)
+    let isWritten = try withUnsafeBytes(of: UInt8(1)) { bytes in
+      try image.writeIfHere(at: 5, bytes, as: .atOffset, by: nil)
+    }
+    #expect(!isWritten)
+    #expect(try image.flushIfHere())
+    remote.setSilent(false)
+    try image.put([1], at: 5)
+    var mine = content
+    mine[5] = 1
+    #expect(try image.get(at: 0, count: content.count) == mine)
+    image.release()
+  }
+
   /// This device had written something when new keys came, which goes under these before anything else is written.
   @Test func aCommitUnderNewKeysHoldsUpNobodyElse() throws {
     let apart = try ApartDevices { tree in
@@ -136,14 +153,14 @@ import VaultObjects
     // Too large for the redo file, so that it is committed.
     let note = try tree.create("Emma/note")
     try note.put([UInt8](repeating: 3, count: 200_000), at: 0)
-    #expect(throws: FileError.away) { try note.sync(waits: false) }
+    #expect(try !note.syncIfHere())
     let saver = Worker {
       do { try note.sync() } catch { Issue.record(error) }
     }
     #expect(remote.isAsked)
     let other = try tree.create("Liam/note")
     try other.put([UInt8](repeating: 3, count: 200_000), at: 0)
-    try other.sync(waits: false)
+    #expect(try other.syncIfHere())
     other.release()
     remote.setSilent(false)
     saver.join()

@@ -142,6 +142,7 @@ struct ConflictTests {
     try desk.commit(visit)
     try replicas.everyoneMeets()
     let entry = try #require(desk.member.entry(visit.record))
+    try desk.member.revisions.withLock { $0.removeAll() }
     let page = try #require(desk.member.revision(entry.revision).items.rootPage)
     for (number, device) in replicas.devices.enumerated() {
       device.clock.advance(days: UInt64(number))

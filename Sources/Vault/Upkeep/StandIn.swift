@@ -14,11 +14,11 @@ extension Member {
     if records.isEmpty { return }
     try withWriter { (writer, _) throws(VaultError) in
       for record in records {
-        let rivals = rivals(of: record)
-        if hasLate(among: rivals) { continue }
+        let versions = rivals(of: record)
+        if hasLate(among: versions) { continue }
         var lost: [RecordEntry] = []
-        for rival in rivals where try ifWhole(revision(rival.revision)) == nil {
-          lost.append(rival)
+        for version in versions where try ifWhole(revision(version.revision)) == nil {
+          lost.append(version)
         }
         if let newest = lost.max(by: { $0.time < $1.time }) {
           try writer.standIn(for: newest, of: lost, from: found[record])

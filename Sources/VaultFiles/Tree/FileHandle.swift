@@ -58,26 +58,44 @@ package final class FileHandle: Sendable {
     at offset: UInt64, _ bytes: UnsafeRawBufferPointer, as kind: WriteKind = .atOffset,
     by caller: Caller? = nil
   ) throws(FileError) {
+    _ = try write(bytes, at: offset, Write(kind: kind, caller: caller, waits: true))
+  }
+
+  /// The same without waiting for a remote; false where that has a part which this needs, and then nothing was written.
+  package func writeIfHere(
+    at offset: UInt64, _ bytes: UnsafeRawBufferPointer, as kind: WriteKind, by caller: Caller?
+  ) throws(FileError) -> Bool {
+    try write(bytes, at: offset, Write(kind: kind, caller: caller, waits: false))
+  }
+
+  private struct Write {
+    let kind: WriteKind
+    let caller: Caller?
+    let waits: Bool
+  }
+
+  private func write(
+    _ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ write: Write
+  ) throws(FileError) -> Bool {
     guard flags.contains(.write) else { throw .badHandle }
-    guard kind == .ofMapping else {
-      try checkIsSaved()
-      return try take(bytes, at: offset, as: kind, by: caller)
-    }
-    do { try take(bytes, at: offset, as: kind, by: caller) } catch {
-      tree.noteLost(file, error, of: member)
+    if write.kind != .ofMapping { try checkIsSaved() }
+    do { try take(bytes, at: offset, write) } catch {
+      if error == .away, !write.waits { return false }
+      if write.kind == .ofMapping { tree.noteLost(file, error, of: member) }
       throw error
     }
+    return true
   }
 
   private func take(
-    _ bytes: UnsafeRawBufferPointer, at offset: UInt64, as kind: WriteKind, by caller: Caller?
+    _ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ write: Write
   ) throws(FileError) {
     try tree.budget.makeRoom()
     var isElsewhere = false
     // Only used before this returns.
     nonisolated(unsafe) let bytes = bytes
-    try change(by: caller) { (content) throws(FileError) in
-      let start = kind == .atEnd ? content.size : offset
+    try change(by: write.caller, waits: write.waits) { (content) throws(FileError) in
+      let start = write.kind == .atEnd ? content.size : offset
       isElsewhere = start != offset
       guard start <= Self.sizeLimit, UInt64(bytes.count) <= Self.sizeLimit - start else {
         throw .fileTooLarge
@@ -107,9 +125,10 @@ package final class FileHandle: Sendable {
   /// Drops set-user-id bits unless root asks, as any Linux file system does. The kernel leaves that to us
   /// (`FUSE_HANDLE_KILLPRIV`), but tells only programs that know more of its interface than libfuse when it is due.
   private func change(
-    by caller: Caller?, _ body: (inout sending DraftContent) throws(FileError) -> UInt64
+    by caller: Caller?, waits: Bool = true,
+    _ body: (inout sending DraftContent) throws(FileError) -> UInt64
   ) throws(FileError) {
-    try draft.changing { (content) throws(FileError) in
+    try draft.changing(waits: waits) { (content) throws(FileError) in
       let added = try body(&content)
       let (size, isModified) = (content.size, content.isModified)
       if isModified { tree.budget.use(draft) }
@@ -125,35 +144,43 @@ package final class FileHandle: Sendable {
   /// Makes what was written part of the record; to be called at every close of a descriptor. Not durable: the next
   /// group commit has it.
   ///
-  /// - Parameter waits: Whether for a remote, if that has a part which this needs; else that is `away`, and nothing was done.
   /// - Throws: what sealing throws, and failures of a commit that took this file since the last call; `stale` where others
   ///   have removed the file and something else has its name here.
-  package func flush(waits: Bool = true) throws(FileError) {
-    try publish(waits)
+  package func flush() throws(FileError) { _ = try flush(waits: true) }
+
+  /// The same without waiting for a remote; false where that has a part which this needs, and then nothing was done.
+  package func flushIfHere() throws(FileError) -> Bool { try flush(waits: false) }
+
+  private func flush(waits: Bool) throws(FileError) -> Bool {
+    guard try publish(waits: waits) else { return false }
     try throwPendingError()
+    return true
   }
 
-  private func publish(_ waits: Bool) throws(FileError) {
+  private func publish(waits: Bool) throws(FileError) -> Bool {
     do { try tree.publish(file, draft, waits: waits) } catch {
+      if error == .away, !waits { return false }
       // A reader may hear of it too, and wrote nothing.
-      if flags.contains(.write), waits || error != .away {
-        tree.withTree { $0[file].isToldUnsealed = true }
-      }
+      if flags.contains(.write) { tree.withTree { $0[file].isToldUnsealed = true } }
       throw error
     }
+    return true
   }
 
   /// Returns when the file's content and attributes are on disk.
-  ///
-  /// - Parameter waits: As of `flush`.
-  package func sync(waits: Bool = true) throws(FileError) {
-    try publish(waits)
+  package func sync() throws(FileError) { _ = try sync(waits: true) }
+
+  /// The same without waiting for a remote; false where that has something which this needs, and then nothing was done.
+  package func syncIfHere() throws(FileError) -> Bool { try sync(waits: false) }
+
+  private func sync(waits: Bool) throws(FileError) -> Bool {
+    guard try publish(waits: waits) else { return false }
     let (isClean, failedCommitCount) = tree.withTree { tree in
       let file = tree[file]
       let isClean = file.links.allSatisfy { !file.view.isPending($0.record) }
       return (isClean, file.failedCommitCount)
     }
-    if !isClean { try tree.makeDurable(member, waits: waits) }
+    if !isClean, try !tree.makeDurable(member, waits: waits) { return false }
     let error = tree.withTree { tree in
       let file = tree[file]
       let pending = file.takePendingError()
@@ -161,6 +188,7 @@ package final class FileHandle: Sendable {
       return file.failedCommitCount > failedCommitCount ? file.commitError : pending
     }
     if let error { throw error }
+    return true
   }
 
   /// Nobody goes on writing what cannot be saved without having heard of it.

@@ -59,10 +59,12 @@ extension FileTree {
 
   /// Seals and commits everything, what is open included. Durable when it returns.
   ///
-  /// - Parameter waits: Whether for remotes, if these have something which that needs; else it is `away`, and all else is committed.
   /// - Throws: the first failure, also when only one file is not saved; the rest is committed all the same.
-  package func commitNow(waits: Bool = true) throws(FileError) {
-    guard !isReadOnly else { return }
+  package func commitNow() throws(FileError) { _ = try commitNow(waits: true) }
+
+  /// - Returns: False where something needs what remotes have, for which nobody waits. Everything else is committed.
+  private func commitNow(waits: Bool) throws(FileError) -> Bool {
+    guard !isReadOnly else { return true }
     var failure: FileError?
     var waiting: [ShownMember] = []
     for member in members {
@@ -77,7 +79,7 @@ extension FileTree {
       if isWaiting { waiting.append(member) }
     }
     // A remote may take its time, or never answer: by now everything else is saved.
-    if !waits, !waiting.isEmpty { throw .away }
+    if !waits, !waiting.isEmpty { return false }
     for member in waiting {
       let sealing = seal(member, waits: true) { _ in true }
       failure = failure ?? sealing.failure
@@ -89,6 +91,7 @@ extension FileTree {
       }
     }
     if let failure = failure ?? unsaved.first?.error { throw failure }
+    return true
   }
 
   /// `commitNow` for a command that is about to read the vault, and its log: what programs have changed in mappings, and what
@@ -123,34 +126,48 @@ extension FileTree {
 
   /// Makes durable what was done to the names in a directory. At the top: commits everything, of all members, as
   /// `commitNow` does.
-  ///
-  /// - Parameter waits: Whether for a remote, if that has something which the commit needs; else that is `away`.
-  package func syncDirectory(_ inode: Inode, waits: Bool = true) throws(FileError) {
+  package func syncDirectory(_ inode: Inode) throws(FileError) {
+    _ = try syncDirectory(inode, waits: true)
+  }
+
+  /// The same without waiting for a remote; false where that has something which this needs.
+  package func syncDirectoryIfHere(_ inode: Inode) throws(FileError) -> Bool {
+    try syncDirectory(inode, waits: false)
+  }
+
+  private func syncDirectory(_ inode: Inode, waits: Bool) throws(FileError) -> Bool {
     if inode == Self.root { return try commitNow(waits: waits) }
-    guard !isReadOnly else { return }
+    guard !isReadOnly else { return true }
     let (member, record) = try look { (tree) throws(TreeObstacle) in
       let node = try tree.directory(inode)
       return (node.view.shown, node.record)
     }
     releaseTimes(of: member, [record])
-    try makeDurable(member, waits: waits)
+    guard try makeDurable(member, waits: waits) else { return false }
     let unsaved = withTree { tree in
       tree[member.view].unsaved.first { $0.extent.record == record }
     }
     if let unsaved { throw unsaved.error }
+    return true
   }
 
   /// Returns when everything of the member that was pending is on disk, in a commit or where the next process finds
   /// it, but for what `MemberView.unsaved` names; shares the wait with others who ask.
   ///
-  /// - Parameter waits: Whether for a remote, if that has something which the commit needs; else that is `away`.
-  func makeDurable(_ member: ShownMember, waits: Bool = true) throws(FileError) {
-    guard hasChanges(member) else { return }
-    do { return try makeDurableOfHere(member) } catch {
-      guard error == .away, waits else { throw error }
+  /// - Parameter waits: Whether for a remote, if that has something which the commit needs.
+  /// - Returns: False where it has, and nobody waits: then nothing was done.
+  func makeDurable(_ member: ShownMember, waits: Bool) throws(FileError) -> Bool {
+    guard hasChanges(member) else { return true }
+    do {
+      try makeDurableOfHere(member)
+      return true
+    } catch {
+      guard error == .away else { throw error }
+      if !waits { return false }
     }
     try bringWhatIsLate(of: member)
     try makeDurableOfHere(member)
+    return true
   }
 
   private func makeDurableOfHere(_ member: ShownMember) throws(FileError) {

@@ -34,8 +34,10 @@ extension OperationTable {
     table.fsyncdir = { request, inode, _, _ in
       answer(request) { (request, service) throws(FileError) in
         let tree = service.tree
-        try SyncFromAfar.answer(request, service) { (waits) throws(FileError) in
-          try tree.syncDirectory(inode, waits: waits)
+        if try tree.syncDirectoryIfHere(inode) {
+          fuse_reply_err(request, 0)
+        } else {
+          service.answerFromAfar(request) { () throws(FileError) in try tree.syncDirectory(inode) }
         }
       }
     }

@@ -31,16 +31,20 @@ extension OperationTable {
     table.flush = { request, _, info in
       answer(request) { (request, service) throws(FileError) in
         let handle = try fileHandle(info)
-        try SyncFromAfar.answer(request, service) { (waits) throws(FileError) in
-          try handle.flush(waits: waits)
+        if try handle.flushIfHere() {
+          fuse_reply_err(request, 0)
+        } else {
+          service.answerFromAfar(request) { () throws(FileError) in try handle.flush() }
         }
       }
     }
     table.fsync = { request, _, _, info in
       answer(request) { (request, service) throws(FileError) in
         let handle = try fileHandle(info)
-        try SyncFromAfar.answer(request, service) { (waits) throws(FileError) in
-          try handle.sync(waits: waits)
+        if try handle.syncIfHere() {
+          fuse_reply_err(request, 0)
+        } else {
+          service.answerFromAfar(request) { () throws(FileError) in try handle.sync() }
         }
       }
     }

@@ -19,6 +19,13 @@ final class Service: Sendable {
   var isNegotiated: Bool { activity.requestCount > 0 }
 
   init(tree: FileTree) { self.tree = tree }
+
+  /// Answers what has to wait for a remote, on another thread.
+  func answerFromAfar(
+    _ request: fuse_req_t, _ sync: @escaping @Sendable () throws(FileError) -> Void
+  ) {
+    SyncFromAfar(request: request, sync: sync, session: pageCache.session).begin()
+  }
 }
 
 /// Answers a request: runs the closure, which replies when it succeeds, and replies with the error when it throws.
