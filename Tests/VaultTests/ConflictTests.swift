@@ -653,6 +653,22 @@ struct ConflictTests {
     #expect(member.entry(scan.record)?.revision == conflict.original?.revision)
   }
 
+  @Test func aDamagedCopyKeepsNobodyFromTheOthers() throws {
+    let visits = ["One", "Two"].map { RecordEdit.newRecord($0, note: "at first") }
+    let replicas = try Replicas(count: 2)
+    for visit in visits { try replicas[0].commit(visit) }
+    try replicas.everyoneMeets()
+    for visit in visits {
+      try replicas.change(note(visit.record, "from desk"), then: note(visit.record, "from laptop"))
+    }
+    let device = replicas[0]
+    let all = try device.member.keptConflicts()
+    #expect(all.count == 2)
+    try device.store.remove(device.member.objects.path(of: all[0].copy.revision))
+    try device.member.revisions.withLock { $0.removeAll() }
+    #expect(try device.member.keptConflicts().map(\.copy) == [all[1].copy])
+  }
+
   @Test func aVersionIsNotTakenBackOverWhatNobodyHasSeen() throws {
     let visit = RecordEdit.newRecord("Visit", note: "old")
     let replicas = try Replicas(count: 2, with: visit)

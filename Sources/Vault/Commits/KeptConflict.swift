@@ -18,17 +18,19 @@ extension Member {
 
   /// The versions that lost and are still kept, newest first.
   ///
-  /// A record in the folder that no join made is none of them.
+  /// A record in the folder that no join made is none of them. One that cannot be read is left out: a check names it, and it
+  /// keeps nobody from the others.
   ///
-  /// - Throws: `missing`, `damaged`.
+  /// - Throws: What reading throws, but `missing` and `damaged`.
   package func keptConflicts() throws(VaultError) -> [KeptConflict] {
     var found: [KeptConflict] = []
     for copy in children(of: conflictFolder) {
-      let revision = try revision(copy.revision)
-      guard let mark = ConflictMark(revision.attributes.xattrs) else { continue }
+      guard let revision = try ifWhole(self.revision(copy.revision)),
+        let mark = ConflictMark(revision.attributes.xattrs),
+        let items = try ifWhole(self.items(of: revision))
+      else { continue }
       found.append(
-        KeptConflict(
-          copy: copy, mark: mark, original: entry(mark.record), items: try items(of: revision)))
+        KeptConflict(copy: copy, mark: mark, original: entry(mark.record), items: items))
     }
     return found.sorted { ($0.mark.time, $0.copy.record) > ($1.mark.time, $1.copy.record) }
   }
