@@ -136,7 +136,7 @@ import VaultObjects
   }
 
   /// This device had written something when new keys came, which goes under these before anything else is written.
-  @Test func aCommitUnderNewKeysHoldsUpNobodyElse() throws {
+  private func underNewKeys() throws -> ApartDevices {
     let apart = try ApartDevices { tree in
       for path in ["Emma", "Liam"] { try tree.mkdir(path) }
     }
@@ -147,6 +147,31 @@ import VaultObjects
     try apart.vaultThere.beginEpoch(of: #require(emma), without: [])
     try Self.leaveChunks(of: mounted, on: remote)
     try apart.bringHere()
+    return apart
+  }
+
+  /// It cannot be had, and the mount ends all the same, as by a signal.
+  @Test func whatWaitsForTheRemoteAtTheEndIsKept() throws {
+    let apart = try underNewKeys()
+    let mounted = apart.here
+    mounted.vault.lazyChunks?.setSource(nil)
+    mounted.tree.refresh()
+    try mounted.tree.write("Emma/note", "mine")
+    #expect(throws: FileError.away) { try mounted.tree.stop() }
+    try mounted.crash()
+    #expect(mounted.vault.problems.contains { $0.kind == .unfinished })
+    mounted.vault.lazyChunks?.setSource(remote)
+    let emma = try #require(mounted.vault.members.first { $0.name.string == "Emma" })
+    try emma.bringWhatIsLate()
+    try mounted.vault.redoWhatCrashesLeft()
+    mounted.tree.refresh()
+    #expect(try mounted.tree.text("Emma/note") == "mine")
+    #expect(try mounted.tree.read("Emma/image") == content)
+  }
+
+  @Test func aCommitUnderNewKeysHoldsUpNobodyElse() throws {
+    let apart = try underNewKeys()
+    let mounted = apart.here
     let tree = mounted.tree
     remote.setSilent(true)
     tree.refresh()

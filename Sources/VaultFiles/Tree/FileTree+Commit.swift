@@ -87,6 +87,8 @@ extension FileTree {
         try bringWhatIsLate(of: member)
         try commit(member)
       } catch {
+        // Nothing was tried, so nobody has noted it.
+        if error == .away { note([.member: error], of: member) }
         failure = failure ?? error
       }
     }
