@@ -127,6 +127,23 @@ import VaultModel
     }
   }
 
+  /// What was deleted does not come back with the version before.
+  @Test func aLostDeletionIsOneStill() throws {
+    try desk.delete(record)
+    try family[0].sync(usb)
+    try laptop.sync(usb)
+    try lose(onlyNewest: true, by: [desk, laptop])
+    #expect(try desk.vault.repair().count == 1)
+    try family.meet(at: usb)
+    // What was missing when it was opened is none of its problems any more.
+    try laptop.reopen()
+    try family.expectAgreement()
+    for device in family.devices {
+      #expect(try device.emma.entry(record)?.isDeleted == true)
+      #expect(try device.emma.history(of: record).count == 2)
+    }
+  }
+
   /// Nothing goes back that another device has.
   @Test func whoeverStillHasTheNewerOneBringsItBack() throws {
     try desk.edit(record, "second")

@@ -38,12 +38,20 @@ extension CommitWriter {
     // What is lost had not seen one that was written beside it: of that everything counts.
     let isBefore = before.map { entry.version.knows($0) } ?? true
     let mark = LossMark(of: entry.revision, writtenAt: isBefore ? entry.time : .zero)
-    var revision = before?.revision ?? empty(entry, mark)
-    revision.version = lost.reduce(revision.version) { $0.joined(with: $1.version) }
+    var revision = empty(entry, mark)
+    let place = revision.place
+    if let before, !isBefore || !entry.isDeleted { revision = before.revision }
+    // Where the record stood the entry still says.
+    if isBefore, revision.place != place {
+      (revision.place, revision.placeTime) = (place, LossMark.oldest)
+    }
+    revision.version = lost.reduce(before?.revision.version ?? VersionVector()) {
+      $0.joined(with: $1.version)
+    }
     revision.version[context.device.id] = counter
     // Not of now: by this those who have what is lost see that the entry may be of a stand-in.
     (revision.time, revision.device) = (
-      max(entry.time, revision.time).next(now: 0), context.device.id
+      max(entry.time, before?.revision.time ?? .zero).next(now: 0), context.device.id
     )
     revision.previous = ([entry.revision] + (before.map { [$0.digest] } ?? [])).sorted()
     revision.attributes.xattrs = mark.added(to: revision.attributes.xattrs)
