@@ -7,15 +7,6 @@ import Testing
 @Suite struct EndToEndTests {
   private let path = "Emma/Vaccines/2025-01-20 COVID-19"
 
-  private func addVaccine(to program: Program) throws {
-    try program.write(
-      Array(repeating: 7, count: 3_000_000), to: program.folder.appending("card.jpg").string)
-    try program.run(
-      "record", "add", "--vault", program.vault, "--member", "Emma", "--type", "vaccine",
-      "--title", "COVID-19", "--date", "2025-01-20", "--field", "lot=AB123", "--note",
-      "No fever", "--attach", program.folder.appending("card.jpg").string, expecting: 0)
-  }
-
   @Test(arguments: ["0", "10001", "-5", "a second", "1e3", " 5"])
   func whatIsNoTimeForAPasswordIsRefusedBeforeAnythingIsMade(time: String) throws {
     let program = try Program()
@@ -51,7 +42,7 @@ import Testing
 
   @Test func aRecordIsAddedListedShownChangedAndExported() throws {
     let program = try Program.withVault()
-    try addVaccine(to: program)
+    try program.addVaccine()
     let list = try program.run("record", "list", expecting: 0).output
     #expect(
       list == """
@@ -103,7 +94,7 @@ import Testing
   /// An editor leaves files of its own beside the text, whatever they are and are called.
   @Test func nothingOfWhatAnEditorLeavesStays() throws {
     let program = try Program.withVault()
-    try addVaccine(to: program)
+    try program.addVaccine()
     let told = program.folder.appending("told").string
     let script = """
       #!/bin/sh
@@ -124,7 +115,7 @@ import Testing
   /// Vim keeps the whole text in its undo file, which many have put into a folder of its own.
   @Test func nothingStaysOfWhatAnEditorKeepsElsewhere() throws {
     let program = try Program.withVault()
-    try addVaccine(to: program)
+    try program.addVaccine()
     let undo = program.folder.appending(".vim/undo").string
     let script = """
       #!/bin/sh
@@ -144,7 +135,7 @@ import Testing
   /// What was typed and cannot be saved, being too long, is not wiped.
   @Test func aTextThatCannotBeSavedStaysWhereItIsTold() throws {
     let program = try Program.withVault()
-    try addVaccine(to: program)
+    try program.addVaccine()
     let script = "#!/bin/sh\nhead -c 17000000 /dev/zero > \"$1\"\n"
     let told = try edit(in: program, with: script, expecting: 2).errors
     let start = try #require(told.firstRange(of: "It is still at "), "\(told)")
@@ -161,7 +152,7 @@ import Testing
   /// Both times somebody else saves the note while it is edited, and both texts are kept, within the same minute as well.
   @Test func twoTextsThatWereLateAreBothKept() throws {
     let program = try Program.withVault()
-    try addVaccine(to: program)
+    try program.addVaccine()
     func write(_ script: String, to name: String) throws -> String {
       let editor = program.folder.appending(name).string
       try program.write("#!/bin/sh\n\(script)\n", to: editor)
@@ -192,40 +183,6 @@ import Testing
     let refused = try pair.ben.run(
       "record", "edit", "Emma/Notes/2025-01-20 Visit", environment: ["EDITOR": "touch \(told)"])
     #expect(refused.status != 0 && access(told, F_OK) != 0, "\(refused.output)\(refused.errors)")
-  }
-
-  @Test func anOlderRevisionComesBackOnlyWhenConfirmed() throws {
-    let program = try Program.withVault()
-    try addVaccine(to: program)
-    try program.run(
-      "record", "edit", path, environment: ["EDITOR": "sed -i s/No/Some/"], expecting: 0)
-    let history = try program.run("history", path).output.split(separator: "\n")
-    let first = String(try #require(history.last?.prefix(8)))
-    let told = try program.run("restore", path, expecting: 2).errors
-    #expect(told.contains("kinvault history '\(path)'"))
-    #expect(told.contains("kinvault restore '\(path)' --revision \(first)"))
-    try program.run("restore", path, "--revision", first, expecting: 10)
-    try program.run("restore", path, "--revision", first, "--yes", expecting: 0)
-    #expect(try program.run("record", "show", path).output.contains("No fever"))
-    try program.run("restore", path, "--revision", "00000000", "--yes", expecting: 6)
-  }
-
-  @Test func aFileThatIsThereComesBackByTheCommandThatIsTold() throws {
-    let program = try Program.withVault()
-    try addVaccine(to: program)
-    let (card, file) = (program.folder.appending("card.jpg").string, "\(path)/card.jpg")
-    let history = try program.run("history", path).output.split(separator: "\n")
-    let first = String(try #require(history.last?.prefix(8)))
-    let alone = try program.run("restore", file, expecting: 2).errors
-    #expect(alone.contains("No older revision of it is kept."))
-    try program.write("another", to: card)
-    try program.run("attach", path, card, "--replace", expecting: 0)
-    let told = try program.run("restore", file, expecting: 2).errors
-    #expect(told.contains("kinvault history '\(file)'"), "\(told)")
-    #expect(told.contains("kinvault restore '\(file)' --revision \(first)"), "\(told)")
-    try program.run("history", file, expecting: 0)
-    try program.run("restore", file, "--revision", first, "--yes", expecting: 0)
-    #expect(try program.run("record", "show", path).output.contains("card.jpg  3.0 MB"))
   }
 
   @Test func wrongInputHasItsOwnExitStatus() throws {
@@ -338,7 +295,7 @@ import Testing
 
   @Test func checkNamesTheRecordAndTheFileOfDamage() throws {
     let program = try Program.withVault()
-    try addVaccine(to: program)
+    try program.addVaccine()
     let objects = try CommandRunner.run(
       "find", ["\(program.vault)/members", "-path", "*/objects/*", "-size", "+900k"])
     let victim = try #require(objects.output.split(separator: "\n").first.map(String.init))
@@ -376,7 +333,7 @@ import Testing
 
   @Test func aFolderIsAttachedAsItIs() throws {
     let program = try Program.withVault()
-    try addVaccine(to: program)
+    try program.addVaccine()
     let disc = program.folder.appending("disc").string
     mkdir(disc, 0o755)
     mkdir("\(disc)/empty", 0o700)

@@ -256,7 +256,7 @@ import VaultModel
     let process = try mounted.openAgain()
     let emma = try #require(process.members.first)
     let folder = try #require(emma.allEntries().first { $0.title.string == "b" }).record
-    let edits = try RecordRestore(emma).edits(undeleting: folder)
+    let edits = try RecordRestore(emma).undeletion(of: folder).edits
     #expect(try emma.commit(edits).failures.isEmpty)
     try process.close()
     tree.refresh()

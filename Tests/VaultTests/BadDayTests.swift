@@ -65,10 +65,58 @@ import VaultModel
     let isOfDamage = { (error: any Error) in
       if case VaultError.damaged = error { true } else { false }
     }
-    #expect { _ = try restore.edits(undeleting: edit.record) } throws: { isOfDamage($0) }
+    #expect { _ = try restore.undeletion(of: edit.record) } throws: { isOfDamage($0) }
     #expect { _ = try restore.deletedFile(named: card, of: edit.record) } throws: {
       isOfDamage($0)
     }
+  }
+
+  /// Of one of the records that were deleted with their folder something is lost: the others come back with it, and that one when
+  /// it is whole again, with what was in it.
+  @Test(arguments: [true, false])
+  func oneThatIsLostKeepsNoOthersDeleted(isItsContent: Bool) throws {
+    let (memory, vault, emma) = try MemoryVault.withEmma()
+    let folder = RecordEdit.newRecord("Visits")
+    var lost = RecordEdit.newRecord("Lost", in: folder.record, note: "lost")
+    let chunk = try emma.objects.put(.chunk, [1, 2, 3])
+    let card = Item(
+      name: try #require(FileName("card.jpg")), file: .random(), size: 3,
+      content: try emma.content(of: [chunk]), time: .zero)
+    lost.items[card.name] = card
+    let below = RecordEdit.newRecord("Below", in: lost.record, note: "below")
+    let other = RecordEdit.newRecord("Other", in: folder.record, note: "other")
+    try vault.commit([folder, lost, below, other], to: emma)
+    let version = try #require(emma.entry(lost.record)).revision
+    let path = emma.objects.path(of: isItsContent ? chunk : version)
+    try vault.commit(try emma.edits(deleting: folder.record), to: emma)
+    try vault.close()
+    let bytes = try memory.store.read(path, limit: 1 << 20)
+    if isItsContent {
+      try memory.store.remove(path)
+    } else {
+      try memory.store.replace(path, Array(bytes.dropLast()), durably: true)
+    }
+
+    let damaged = try memory.open()
+    let there = try #require(damaged.members.first)
+    let most = try RecordRestore(there).undeletion(of: folder.record)
+    #expect(most.left.map { $0.record } == [lost.record])
+    try damaged.commit(most.edits, to: there)
+    let back = there.allEntries().filter { !$0.isDeleted }.map(\.record)
+    #expect(Set(back) == [.root, folder.record, other.record])
+    try damaged.close()
+
+    try memory.store.replace(path, bytes, durably: true)
+    let mended = try memory.open()
+    let member = try #require(mended.members.first)
+    let rest = try RecordRestore(member).undeletion(of: folder.record)
+    #expect(rest.left.isEmpty && rest.edits.map(\.record) == [lost.record, below.record])
+    try mended.commit(rest.edits, to: member)
+    #expect(member.allEntries().allSatisfy { !$0.isDeleted })
+    // What is deleted later was not deleted with it.
+    try mended.commit(try member.edits(deleting: below.record), to: member)
+    #expect(try !RecordRestore(member).undeletion(of: folder.record).isOfAny)
+    try mended.close()
   }
 
   /// Of a deleted record all is lost: a repair forgets it, as no new device could take a list that names it.
@@ -95,7 +143,7 @@ import VaultModel
     _ = try emma.commit(emma.edits(deleting: edit.record))
     let other = try memory.open()
     let there = try #require(other.members.first)
-    _ = try there.commit(RecordRestore(there).edits(undeleting: edit.record))
+    _ = try there.commit(RecordRestore(there).undeletion(of: edit.record).edits)
     try emma.commitCheckpoint(dropping: [edit.record])
     #expect(emma.record(titled: "A") != nil)
     #expect(try #require(memory.open().members.first).record(titled: "A") != nil)

@@ -23,7 +23,7 @@ import VaultPlain
     try vault.commit(try member.edits(deleting: top.record), to: member)
     #expect(member.entry(top.record)?.isDeleted == true)
     #expect(member.entry(below.record)?.isDeleted == true)
-    try vault.commit(try RecordRestore(member).edits(undeleting: top.record), to: member)
+    try vault.commit(try RecordRestore(member).undeletion(of: top.record).edits, to: member)
     #expect(member.entry(top.record)?.isDeleted == false)
     #expect(member.entry(below.record)?.isDeleted == false)
     #expect(throws: VaultError.self) { try member.edits(deleting: .root) }

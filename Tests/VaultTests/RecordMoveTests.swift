@@ -71,7 +71,7 @@ import VaultObjects
     #expect(names.count == 3 && Set(names.map(\.file)).count == 1)
     #expect(names.allSatisfy { $0.linkRecords.contains(new) && !$0.linkRecords.contains(visit) })
     // What was is still in the history here, and comes back.
-    try vault.commit(RecordRestore(emma).edits(undeleting: visit), to: emma)
+    try vault.commit(RecordRestore(emma).undeletion(of: visit).edits, to: emma)
     #expect(try contents(emma) == before)
     #expect(try vault.check(readsData: true).problems.filter { $0.severity > .note } == [])
   }

@@ -51,7 +51,9 @@ extension Member {
     edit.base = original.revision
     edit.isDecision = true
     if original.isDeleted {
-      edits = try RecordRestore(self).edits(undeleting: original.record)
+      let undeletion = try RecordRestore(self).undeletion(of: original.record)
+      if let left = undeletion.left.first { throw left.error }
+      edits = undeletion.edits
       edits.removeAll { $0.record == original.record }
       edit.place = RecordPlace(parent: original.parent, title: original.title)
     }

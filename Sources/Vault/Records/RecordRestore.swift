@@ -7,10 +7,8 @@ import VaultModel
 package struct RecordRestore {
   /// A folder is deleted file by file: revisions as close together as this belong to one deletion.
   private static let deletionGap: UInt64 = 60_000
-  /// Records below a deleted one that were deleted at most this long before it went with it.
-  private static let subtreeGap: UInt64 = 600_000
 
-  private let member: Member
+  let member: Member
 
   package init(_ member: Member) { self.member = member }
 
@@ -96,23 +94,10 @@ package struct RecordRestore {
       && changes.allSatisfy { if case .removed = $0 { true } else { false } }
   }
 
-  /// The edits that bring back a deleted record, with the deleted records below it that went at the same
-  /// time; those above it too, where they are deleted.
-  ///
-  /// - Throws: `alreadyExists` if another record has taken its place; `notFound`, `missing`, `damaged`.
-  package func edits(undeleting record: RecordID) throws(VaultError) -> [RecordEdit] {
-    let entry = try deletedEntry(of: record)
-    var edits = try edits(makingRoomFor: entry)
-    try append(entry, to: &edits)
-    let below = subtree(of: entry)
-    for child in below { try append(child, to: &edits) }
-    return edits
-  }
-
   /// The edits that bring back a deleted record as it was in an older revision, without what was below it; those above it
   /// too, where they are deleted.
   ///
-  /// - Throws: As `edits(undeleting:)`.
+  /// - Throws: As `undeletion(of:)`.
   package func edits(
     undeleting record: RecordID, as revision: RecordRevision
   ) throws(VaultError) -> [RecordEdit] {
@@ -130,7 +115,7 @@ package struct RecordRestore {
   /// The edits that bring back what is deleted above a deleted record, from the top down.
   ///
   /// - Throws: `alreadyExists` if something has taken the place of one of them, or of the record.
-  private func edits(makingRoomFor entry: RecordEntry) throws(VaultError) -> [RecordEdit] {
+  func edits(makingRoomFor entry: RecordEntry) throws(VaultError) -> [RecordEdit] {
     var edits: [RecordEdit] = []
     var next = entry.parent
     while let id = next, id != .root, edits.count < 1000, let above = member.entry(id),
@@ -147,36 +132,11 @@ package struct RecordRestore {
     return edits.reversed()
   }
 
-  private func append(_ entry: RecordEntry, to edits: inout [RecordEdit]) throws(VaultError) {
-    let before = try revisionBeforeDeletion(of: entry.record)
-    edits.append(try edit(of: entry.record, to: before.revision))
-  }
-
   private func checkIsFree(_ entry: RecordEntry) throws(VaultError) {
     guard let parent = entry.parent else { return }
     let isTaken = member.children(of: parent).contains { $0.title == entry.title }
     let isFile = try member.hasFile(named: entry.title, in: parent)
     if isTaken || isFile { throw .alreadyExists(what: "something where the record was") }
-  }
-
-  /// Deleted records below `top` that were deleted shortly before it, from the top down.
-  private func subtree(of top: RecordEntry) -> [RecordEntry] {
-    var deleted: [RecordID: [RecordEntry]] = [:]
-    for entry in member.allEntries() where entry.isDeleted {
-      if let parent = entry.parent { deleted[parent, default: []].append(entry) }
-    }
-    var found: [RecordEntry] = []
-    var waiting = [top]
-    var seen: Set<RecordID> = [top.record]
-    while let next = waiting.popLast() {
-      for child in deleted[next.record] ?? [] where seen.insert(child.record).inserted {
-        let gap = top.time.milliseconds.subtractingReportingOverflow(child.time.milliseconds)
-        guard gap.overflow || gap.partialValue <= Self.subtreeGap else { continue }
-        found.append(child)
-        waiting.append(child)
-      }
-    }
-    return found
   }
 
   /// The newest kept version of a file that the record no longer has.

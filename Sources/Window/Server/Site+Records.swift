@@ -127,12 +127,16 @@ extension Site {
     }
     record.post("restore") { request, context in
       let address = try Self.address(context)
-      return try await change(request, context) { open, _, _ in
+      return try await change(request, context) { open, frame, _ in
         let member = try ShownRecord(address, in: open.vault).member
-        try open.commit(
-          try RecordRestore(member).edits(undeleting: address.record), to: member)
+        let undeletion = try RecordRestore(member).undeletion(of: address.record)
+        guard undeletion.isOfAny else { throw VaultError.notFound(what: "the deleted record") }
+        try open.commit(undeletion.edits, to: member)
         open.vault.audit.note(.restore, member: member.id, record: address.record)
-        return .seeOther(address.path)
+        if undeletion.left.isEmpty { return .seeOther(address.path) }
+        let paths = undeletion.left.map { member.displayPath(of: $0.record) }
+        let text = frame.texts("record.restore.left", paths.joined(separator: ", "))
+        return .page(frame.problem(text, back: address.path))
       }
     }
   }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Vault
+import VaultErrors
 import VaultModel
 
 struct RestoreCommand: ParsableCommand {
@@ -31,14 +32,25 @@ struct RestoreCommand: ParsableCommand {
   func run() throws {
     try access.withVault(.writing) { vault in
       let found = try RecordLookup(vault: vault).findAlsoDeleted(record)
-      let message = try restore(found, in: vault)
+      let outcome = try restore(found, in: vault)
       vault.audit.note(
         .restore, member: found.member.id, record: found.record, name: found.fileName)
-      Terminal.writeLine(message)
+      Terminal.writeLine(outcome.message)
+      for (record, error) in outcome.left {
+        let path = Terminal.visible(found.member.displayPath(of: record))
+        Terminal.note("kinvault: \(path) was not restored, nor what was in it. \(error.message)")
+      }
+      if let first = outcome.left.first { throw first.error }
     }
   }
 
-  private func restore(_ found: FoundRecord, in vault: Vault) throws -> String {
+  /// What was done, and what was not of that which went with the record.
+  private struct Outcome {
+    var message: String
+    var left: [(record: RecordID, error: VaultError)] = []
+  }
+
+  private func restore(_ found: FoundRecord, in vault: Vault) throws -> Outcome {
     let plan = RecordRestore(found.member)
     let path = Terminal.visible(found.path.string)
     let isDeleted = found.member.entry(found.record)?.isDeleted == true
@@ -54,15 +66,22 @@ struct RestoreCommand: ParsableCommand {
         try confirm("the record \(path)")
         try vault.commit(edit, to: found.member)
       }
-    } else if isDeleted {
-      let edits = try plan.edits(undeleting: found.record)
-      try vault.commit(edits, to: found.member)
-      let others = edits.count - 1
-      if others > 0 { return "Restored \(path) and \(counted(others, "record")) with it." }
     } else {
-      throw CommandError.usage("\(path) is not deleted. \(try wayBack(to: found))")
+      let undeletion = try plan.undeletion(of: found.record)
+      guard isDeleted || undeletion.isOfAny else {
+        throw CommandError.usage("\(path) is not deleted. \(try wayBack(to: found))")
+      }
+      try vault.commit(undeletion.edits, to: found.member)
+      return Outcome(message: message(undeletion, path, isDeleted), left: undeletion.left)
     }
-    return "Restored \(path)."
+    return Outcome(message: "Restored \(path).")
+  }
+
+  private func message(_ undeletion: Undeletion, _ path: String, _ wasDeleted: Bool) -> String {
+    let count = undeletion.edits.count
+    if !wasDeleted { return "Restored \(counted(count, "record")) in \(path)." }
+    return count > 1
+      ? "Restored \(path) and \(counted(count - 1, "record")) with it." : "Restored \(path)."
   }
 
   private func restore(
