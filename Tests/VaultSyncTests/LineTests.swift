@@ -105,7 +105,8 @@ import VaultTrust
     try expectAll(["logged by the twin", "by itself", "by the twin"], on: [desk, twin])
   }
 
-  /// Both copies have said of somebody that they know them, in the register of one device, which is one machine's from then on.
+  /// Both copies have said of somebody that they know them, and invited somebody, in the register of one device, which is one
+  /// machine's from then on.
   @Test func whomACopiedMachineKnowsStaysKnown() throws {
     let family = try Family(count: 1)
     let desk = family[0]
@@ -119,6 +120,7 @@ import VaultTrust
     try desk.write("By itself", "by itself")
     try twin.vault.changePersonalProfile { $0.note(known[1]) }
     try twin.write("By the twin", "by the twin")
+    let secrets = [try desk.vault.invite().secret, try twin.vault.invite().secret]
     try desk.sync(remote)
     try twin.sync(remote)
     try meet([desk, twin], at: remote)
@@ -130,6 +132,8 @@ import VaultTrust
       try device.reopen()
       let people = try device.vault.personalProfile().people
       #expect(Set(people) == Set(known), "\(device.vault.device): \(people.map(\.name))")
+      let open = try device.vault.openInvitations(now: device.clock.milliseconds())
+      #expect(Set(open.compactMap(\.secret)) == Set(secrets), "\(device.vault.device)")
     }
   }
 

@@ -21,17 +21,13 @@ extension Vault {
     if registers.isEmpty { return passed }
     let news = self.news(in: registers, without: leaving, own)
     let register = own.devices[device].flatMap { profile(of: device, $0) } ?? profile
-    // Whoever has filled one register is not to fill this one for what others know that are removed later.
-    var room = min(
-      Limits.passedOnBytes, Limits.profileBytes - register.profile.encoded().count)
+    var room = PassedOnRoom(beside: register.profile)
     for (acquaintance, byteCount) in news {
-      // With the bytes before it.
-      guard byteCount <= Limits.acquaintanceBytes, byteCount + 8 <= room else {
+      if room.take(byteCount) {
+        passed.people.append(acquaintance)
+      } else {
         passed.forgottenCount += 1
-        continue
       }
-      room -= byteCount + 8
-      passed.people.append(acquaintance)
     }
     return passed
   }

@@ -63,31 +63,28 @@ extension VaultContext {
     if let known = profile(of: new.id) { return known.deviceName }
     let former = profile(of: old.id)
     let name = nextName(after: former?.deviceName ?? "")
-    let known = former.map { acquaintances(in: $0.profile) } ?? []
+    let said = former.map { goesOnBeingSaid(of: $0.profile) } ?? .blank
     try DeviceEnrolment(copy: copy, person: person).storeRegister(
       of: new,
       saying: DeviceProfile(
-        deviceName: name, deviceKind: former?.deviceKind ?? "",
-        profile: PersonalProfile(name: "", time: .zero, people: known), created: 0),
+        deviceName: name, deviceKind: former?.deviceKind ?? "", profile: said, created: 0),
       keys: keys, beside: own)
     return name
   }
 
-  /// Whom this machine has said to know as the device that it was, whose register is another machine's from now on; no more than what
-  /// is taken over of a device that is removed, as that machine may have written it.
-  private func acquaintances(in profile: PersonalProfile) -> [Acquaintance] {
+  /// Whom this machine has said to know as the device that it was, whose register is another machine's from now on, and whom it
+  /// has invited; no more than what is taken over of a device that is removed, as that machine may have written it. What it
+  /// calls members it tells itself.
+  private func goesOnBeingSaid(of profile: PersonalProfile) -> PersonalProfile {
     let now = clock.milliseconds()
-    var room = Limits.passedOnBytes
-    var found: [Acquaintance] = []
-    let sized = profile.people.map { (acquaintance: $0, byteCount: $0.encoded().count) }
-    for (acquaintance, byteCount) in sized.sorted(by: { $0.byteCount < $1.byteCount })
-    where byteCount <= Limits.acquaintanceBytes && acquaintance.time <= now {
-      // With the bytes before it.
-      guard byteCount + 8 <= room else { break }
-      room -= byteCount + 8
-      found.append(acquaintance)
-    }
-    return found.sorted { $0.person < $1.person }
+    var room = PassedOnRoom(beside: .blank)
+    let people = room.take(profile.people.filter { $0.time <= now })
+    // Those that were withdrawn or answered as well: another device may have said before that they are open.
+    let invitations = room.take(
+      profile.invitations.filter { max($0.created, $0.time) <= now && now < $0.until })
+    return PersonalProfile(
+      name: "", time: .zero, people: people.sorted { $0.person < $1.person },
+      invitations: invitations.sorted { $0.id < $1.id })
   }
 
   /// Holds the commit lock for whoever writes what only this device may: its register, its log, heads. Where another process
