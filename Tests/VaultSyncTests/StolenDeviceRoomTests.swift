@@ -44,7 +44,7 @@ import VaultTrust
   /// What one closing has no room for stands in several. Before the last one nobody is left out but who has no room.
   @Test func whatAClosingDoesNotListTheNextOneDoes() throws {
     let devices = [DeviceID.random(), DeviceID.random()]
-    let counted = Set((0..<5).map { _ in StatementID.random() })
+    let counted = (0..<5).map { _ in StatementID.random() }
     let lists = (0..<(Limits.headLists + 1)).map { _ in ContentDigest.random() }
     let content = ClosingWriter.Content(
       removing: Set(devices), withoutRoom: [devices[0]], counted: counted, authored: lists)
@@ -52,25 +52,29 @@ import VaultTrust
     #expect(parts.map(\.counted.count) == [2, 2, 1])
     #expect(parts.map(\.authored.count) == [Limits.headLists, 1, 0])
     #expect(parts.map(\.removing) == [[devices[0]], [devices[0]], Set(devices)])
-    #expect(Set(parts.flatMap(\.counted)) == counted)
+    #expect(parts.flatMap(\.counted) == counted)
     #expect(parts.flatMap(\.authored) == lists)
     #expect(ClosingWriter.Content().parts().count == 1)
   }
 
+  /// The first of several closings leaves out who has no room: what these have signed is on it, and falls nowhere where the others
+  /// are not written.
+  @Test func whatDevicesWithoutRoomHaveSignedIsListedFirst() throws {
+    for machine in [laptop, stolen] { try machine.write("By itself", "by itself") }
+    try syncAll()
+    let first = try laptop.makeMembers(count: 20, into: desk.store)
+    let then = try stolen.makeMembers(count: 20, into: desk.store)
+    let (known, lost) = (laptop.vault.device, stolen.vault.device)
+    let content = try desk.vault.closingContent(of: Leaving([known, lost]), withoutRoom: [known])
+    #expect(Set(content.counted.prefix(20)) == Set(first))
+    #expect(Set(content.counted.dropFirst(20)) == Set(then))
+    #expect(content.authored.count == 2)
+  }
+
   /// It has made more members than a closing lists.
   @Test func howeverMuchItSignsItIsRemoved() throws {
-    let context = stolen.vault.context
-    let (vault, person) = (context.binding.vault, context.person)
-    let (certificate, signer) = (try context.ownCertificate().id, context.device)
-    var roots: [StatementID] = []
-    for _ in 0..<(ClosingWriter.countedLimit + 1) {
-      let root = MemberRoot(person: person, certificate: certificate, random: .random(), time: 1)
-      let body = root.encoded()
-      let id = vault.statementID(.root, body: body)
-      let file = context.signedFiles.statement(.root, body) { signer.signingKey.sign($0) }
-      try desk.store.put(BlobPath(VaultPath.memberRoot(MemberID(root: id)).string), file)
-      roots.append(id)
-    }
+    let certificate = try stolen.vault.context.ownCertificate().id
+    let roots = try stolen.makeMembers(count: ClosingWriter.countedLimit + 1, into: desk.store)
     try desk.vault.beginGeneration(removing: [stolen.vault.device], words: Family.words.words)
     let trust = desk.vault.context.people.trust
     #expect(trust.device(certificate) == .former)
@@ -207,6 +211,21 @@ import VaultTrust
 }
 
 extension Family.Device {
+  /// This machine makes so many members, of which nothing but the roots is there.
+  func makeMembers(count: Int, into store: MemoryStore) throws -> [StatementID] {
+    let context = vault.context
+    let (certificate, signer) = (try context.ownCertificate().id, context.device)
+    return try (0..<count).map { _ in
+      let root = MemberRoot(
+        person: context.person, certificate: certificate, random: .random(), time: 1)
+      let body = root.encoded()
+      let id = context.binding.vault.statementID(.root, body: body)
+      let file = context.signedFiles.statement(.root, body) { signer.signingKey.sign($0) }
+      try store.put(BlobPath(VaultPath.memberRoot(MemberID(root: id)).string), file)
+      return id
+    }
+  }
+
   /// This machine certifies as many made-up devices, as whoever has its key can.
   func letInDevices(count: Int, into store: MemoryStore) throws {
     let context = vault.context

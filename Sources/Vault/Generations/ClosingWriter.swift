@@ -22,16 +22,15 @@ struct ClosingWriter {
     var removing: Set<DeviceID> = []
     /// Those of them for which no closing has room that lets them stay.
     var withoutRoom: Set<DeviceID> = []
-    /// Statements of those devices that go on counting.
-    var counted: Set<StatementID> = []
-    /// The lists of what those devices had signed in records.
+    /// Statements of those devices that go on counting: first what devices without room have signed.
+    var counted: [StatementID] = []
+    /// The lists of what those devices had signed in records, in the same order.
     var authored: [ContentDigest] = []
 
     /// As many closings, one after the other, as it takes to list everything: whoever has a device's key signs without end, and
     /// what one closing lists counts for good. The last one leaves the devices out, so that nothing falls where they are cut short
-    /// but what devices without room have signed: these go with the first.
+    /// but what devices without room have signed and the first one, with which these go, does not list.
     func parts(countedLimit: Int = ClosingWriter.countedLimit) -> [Content] {
-      let counted = counted.sorted()
       let listLimit = Limits.headLists
       let count = max(
         1, (counted.count + countedLimit - 1) / countedLimit,
@@ -40,7 +39,7 @@ struct ClosingWriter {
         let before = number - 1
         return Content(
           removing: number == count ? removing : withoutRoom,
-          counted: Set(counted.dropFirst(before * countedLimit).prefix(countedLimit)),
+          counted: Array(counted.dropFirst(before * countedLimit).prefix(countedLimit)),
           authored: Array(authored.dropFirst(before * listLimit).prefix(listLimit)))
       }
     }
@@ -71,7 +70,7 @@ struct ClosingWriter {
       agreementKey: master.agreementKey(binding: binding).publicKey,
       recovery: try RecoverySlot(of: master, words: words, cost: try cost(), binding: binding)
         .encoded(),
-      stay: staying(without: content.removing).map(\.id), counted: Array(content.counted),
+      stay: staying(without: content.removing).map(\.id), counted: content.counted,
       authored: content.authored,
       past: try past(under: master, words: words, rootKey, old: old),
       time: copy.clock.milliseconds())

@@ -76,9 +76,7 @@ extension Vault {
       // which is what this is.
       guard leaving.devices.isEmpty, case .keysDivided = error else { throw error }
     }
-    let content = ClosingWriter.Content(
-      removing: going.devices, withoutRoom: withoutRoom, counted: try countedStatements(of: going),
-      authored: try listAuthored(of: going))
+    let content = try closingContent(of: going, withoutRoom: withoutRoom)
     try passOn(passedOn(by: going.devices))
     guard try context.ownPerson().history.tips == tips else { throw Self.closedMeanwhile }
     for (number, part) in content.parts().enumerated() {
@@ -89,6 +87,19 @@ extension Vault {
       }
     }
     try renewRegister()
+  }
+
+  /// What closings say that leave devices out. What those without room have signed is listed first, since these go first.
+  func closingContent(
+    of going: Leaving, withoutRoom: Set<DeviceID>
+  ) throws(VaultError) -> ClosingWriter.Content {
+    var content = ClosingWriter.Content(removing: going.devices, withoutRoom: withoutRoom)
+    for devices in [withoutRoom, going.devices.subtracting(withoutRoom)] {
+      let leaving = Leaving(devices, since: going.since)
+      content.counted += try countedStatements(of: leaving).sorted()
+      content.authored += try listAuthored(of: leaving)
+    }
+    return content
   }
 
   private static let closedMeanwhile = VaultError.alreadyExists(
