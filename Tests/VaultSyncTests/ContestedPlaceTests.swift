@@ -163,6 +163,15 @@ import VaultTrust
     }
   }
 
+  @Test func whoIsOnlyClaimedIsNotGivenAMemberThatIsMadeAnew() throws {
+    try handOverToThePuppet(isTaken: false, in: usb)
+    try sync(carla, dora)
+    try #require(access.claimed == [dora.vault.person])
+    let renewal = try carla.vault.renew(#require(carla.emma), without: [ben.vault.person])
+    #expect(renewal.left == [dora.vault.person])
+    #expect(!renewal.shared.contains(dora.vault.person))
+  }
+
   // MARK: A person settles it
 
   func syncWithTheThief(_ adult: SyncingAdult) throws {

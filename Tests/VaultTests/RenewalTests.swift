@@ -1,3 +1,4 @@
+import MachineState
 import TestSupport
 import Testing
 import VaultCrypto
@@ -213,6 +214,41 @@ import VaultTrust
       _ = try late.carla.vault.renew(carlasOld, without: [late.anna.id])
       Issue.record("a member was made anew twice by owners who knew of it")
     } catch { guard case .alreadyExists = error else { throw error } }
+  }
+
+  /// Whoever has the keys of the one who is lost makes one as well, and shares it.
+  @Test func whoIsLeftOutKeepsNobodyFromIt() throws {
+    let adults = try bereaved(carla: .editor)
+    let (anna, ben) = (adults.anna, adults.ben)
+    let annas = try anna.vault.addMember(named: old(anna).name, renewing: old(anna).id)
+    try anna.vault.share(annas, with: ben.id, role: .owner)
+    try carry(from: anna, to: ben)
+    #expect(try ben.vault.renewed(by: new(ben, of: anna))?.id == old(ben).id)
+    let renewal = try ben.vault.renew(old(ben), without: [anna.id])
+    #expect(renewal.member.creator == ben.id)
+    #expect(shown(renewal.member, ben) == "Emma")
+  }
+
+  /// One of Ben's machines was stolen: what it has made it may have shared with anybody. So he says on the other one first that
+  /// he wants it.
+  @Test func whatAnotherMachineHasBegunIsAcceptedFirst() throws {
+    let adults = try bereaved(carla: .editor)
+    let (anna, ben) = (adults.anna, adults.ben)
+    let begun = try ben.vault.addMember(named: old(ben).name, renewing: old(ben).id)
+    let copy = VaultCopy(
+      id: ben.vault.id, store: ben.store.imageAfterKill(), state: StateFolder(store: MemoryStore()),
+      clock: ben.clock.wallClock)
+    let words = try RecoveryWords(parsing: ben.words.joined(separator: " "))
+    let key = try Vault.recover(
+      copy, words: words, device: Adults.newDevice(of: "Ben"), password: Adults.password)
+    let laptop = try Vault.open(copy, key: key)
+    let emma = try #require(laptop.openedMembers.first { $0.renews == nil })
+    do throws(VaultError) {
+      _ = try laptop.renew(emma, without: [anna.id])
+      Issue.record("what nobody has accepted was gone on with")
+    } catch { guard case .alreadyExists = error else { throw error } }
+    try laptop.accept(begun.id)
+    #expect(try laptop.renew(emma, without: [anna.id]).member.id == begun.id)
   }
 
   /// The one who was lost, or whoever has their keys, is back, and takes out who made the member anew.

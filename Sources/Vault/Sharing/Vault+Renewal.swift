@@ -8,7 +8,8 @@ package struct Renewal: Sendable {
   package let member: Member
   /// Who was given access to it, as what they are in the old one.
   package var shared: [PersonID] = []
-  /// Who has access to the old one and could not be given it, as they have no open keys.
+  /// Who has access to the old one and could not be given it: they have no open keys, or their access hangs on a place that was
+  /// given up twice.
   package var left: [PersonID] = []
   /// Records of which something could not be read, and is in the old one only.
   package var incomplete: [RecordID] = []
@@ -49,7 +50,8 @@ extension Vault {
   /// What was interrupted is gone on with by the next call.
   ///
   /// - Throws: `readOnly`; `ownersOnly`; `notFound` unless the lost ones have access; `notNeeded` when this person can take
-  ///   all of them out; `alreadyExists` when another owner has made it anew, and this person has that; `away`, `noSpace`.
+  ///   all of them out; `alreadyExists` when another owner has made it anew without them, or this person on another device
+  ///   and has not accepted it here; `away`, `noSpace`.
   package func renew(
     _ old: Member, without lost: Set<PersonID>,
     progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }
@@ -64,8 +66,13 @@ extension Vault {
     }
     guard !links.history.seniors(of: person, among: lost).isEmpty else { throw .notNeeded }
     _ = try old.joinConcurrent()
-    let renewals = openedMembers.filter { renewed(by: $0)?.id == old.id }
-    if let other = renewals.first(where: { !$0.isOwn }) {
+    // One that somebody has who is lost leaves nobody out, as what is made with their keys.
+    let renewals = openedMembers.filter {
+      renewed(by: $0)?.id == old.id
+        && lost.isDisjoint(with: $0.register.links.access.entitlements.keys)
+    }
+    // What this person has not accepted may be of a device of theirs that was stolen, and shared with anybody.
+    if let other = renewals.first(where: { !$0.isOwn || isOffered($0.id) }) {
       throw .alreadyExists(what: other.id.hex)
     }
     let new: Member
@@ -90,6 +97,10 @@ extension Vault {
       .map({ ($0, links.history.given(to: $0).first) })
     {
       guard let given, person != self.person, !lost.contains(person) else { continue }
+      guard !links.access.claimed.contains(person) else {
+        renewal.left.append(person)
+        continue
+      }
       do {
         try share(
           renewal.member, with: person, role: given.role,

@@ -54,7 +54,8 @@ struct MemberRenewCommand: ParsableCommand {
       }
       for person in renewal.left {
         Terminal.note(
-          "kinvault: \(people.name(of: person)) has no keys now that it could be given for. Later: kinvault share"
+          "kinvault: \(people.name(of: person)) was not given it: they have no keys now that it could be given for, or have "
+            + "access only by a place that was given up twice. Later, or if you know better: kinvault share"
         )
       }
       for record in renewal.incomplete {
@@ -75,9 +76,9 @@ struct MemberRenewCommand: ParsableCommand {
     } catch {
       guard case .alreadyExists(let id) = error else { throw error }
       throw CommandError.alreadyExists(
-        "Another owner has made \(Terminal.visible(old.name.string)) anew already (\(id.prefix(12))), and you have access to "
-          + "it. Two of them would part the family's records: take that one (kinvault accept), or leave it first "
-          + "(kinvault leave).")
+        "\(Terminal.visible(old.name.string)) was made anew already (\(id.prefix(12))), by another owner or on another machine "
+          + "of yours, and you have access to it. Two of them would part the family's records: take that one (kinvault "
+          + "accept), or leave it first (kinvault leave).")
     }
   }
 
