@@ -276,7 +276,7 @@ import Testing
   }
 
   /// An invitation that Anna never made, though it says so.
-  private static func forgedInvitation(_ two: TwoPeople) throws -> String {
+  static func forgedInvitation(_ two: TwoPeople) throws -> String {
     let real = try Invitation(parsing: two.anna.run("invite", expecting: 0).output)
     let forged = Invitation(
       vault: real.vault, inviter: real.inviter, inviterName: "Adult A", remote: "",

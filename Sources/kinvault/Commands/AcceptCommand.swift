@@ -32,18 +32,22 @@ struct AcceptCommand: ParsableCommand {
   func run() throws {
     guard let member else { return try list() }
     try access.withVault(.writing) { vault in
-      let offers = try Offer.all(in: vault)
-      let found = offers.filter { $0.isMeant(by: member) }
-      guard let offer = found.first else {
-        if try takePlace(of: member, in: vault) { return }
-        throw CommandError.notFound(
-          "Nobody offers you a member \u{201C}\(Terminal.visible(member))\u{201D}. To see what there is: kinvault accept"
-        )
-      }
-      guard found.count == 1 else {
+      let found = try Offer.all(in: vault).filter { $0.isMeant(by: member) }
+      let places = try places(of: member, in: vault)
+      // Whoever gives a member has chosen its name: it may be that of one whose owner offers their place.
+      let ids = Set(found.map(\.id) + places.map(\.member))
+      guard ids.count <= 1 else {
         throw CommandError.usage(
           "More than one is called that. Name one by the id: "
-            + found.map(\.shortID).joined(separator: ", "))
+            + ids.map { String($0.hex.prefix(12)) }.sorted().joined(separator: ", "))
+      }
+      guard let offer = found.first else {
+        guard let place = places.first(where: { !$0.isAgreed }) ?? places.first else {
+          throw CommandError.notFound(
+            "Nobody offers you a member \u{201C}\(Terminal.visible(member))\u{201D}. To see what there is: kinvault accept"
+          )
+        }
+        return try take(place, in: vault)
       }
       try Confirmation.require(offer.question, isGiven: yes)
       try vault.accept(offer.id)
@@ -53,19 +57,15 @@ struct AcceptCommand: ParsableCommand {
     }
   }
 
-  /// Whether there was one to take.
-  private func takePlace(of member: String, in vault: Vault) throws -> Bool {
-    let offered = try vault.offeredPlaces().filter { $0.taker == vault.person }
-    let meant = offered.filter { offer in
-      vault.member(offer.member)?.name.string == member
-        || offer.member.begins(with: member)
+  /// The places that are offered to this person, of owners of members that are called so.
+  private func places(of member: String, in vault: Vault) throws -> [OfferedPlace] {
+    try vault.offeredPlaces().filter { offer in
+      offer.taker == vault.person
+        && (vault.member(offer.member)?.name.string == member || offer.member.begins(with: member))
     }
-    guard let offer = meant.first(where: { !$0.isAgreed }) ?? meant.first else { return false }
-    guard Set(meant.map(\.member)).count == 1 else {
-      throw CommandError.usage(
-        "More than one is called that. Name one by the id: "
-          + meant.map { String($0.member.hex.prefix(12)) }.joined(separator: ", "))
-    }
+  }
+
+  private func take(_ offer: OfferedPlace, in vault: Vault) throws {
     let people = try PersonLookup.load(of: vault)
     let giver = people.name(of: offer.giver)
     let name = Terminal.visible(vault.member(offer.member)?.name.string ?? offer.member.shortHex)
@@ -79,7 +79,6 @@ struct AcceptCommand: ParsableCommand {
     Terminal.writeLine(
       "You have agreed to take \(giver)'s place among the owners of \(name). Sync, so that \(giver) learns of it: the next "
         + "sync of the device on which they offered it hands it over. Until then nothing changes.")
-    return true
   }
 
   private struct Row: Encodable {
