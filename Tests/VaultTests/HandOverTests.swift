@@ -187,6 +187,15 @@ import VaultTrust
     #expect(try owners(adults.carla) == [adults.anna.id])
   }
 
+  /// Whoever has let somebody in offers them as many places as they care to make.
+  @Test func veryManyOffersEndNoProgram() throws {
+    let vault = try Adults().anna.vault
+    let offers = (0..<100_000).map { _ in StatementID.random() }
+    try vault.keepTold(offers)
+    let told = try vault.toldOffers()
+    #expect(told.count == Vault.toldOffersLimit && told.isSubset(of: offers))
+  }
+
   /// The giver's machine is put back to before the taker agreed, and hands over once more: it is one hand over.
   @Test func aMachinePutBackHandsOverTheSame() throws {
     let adults = try Adults()

@@ -177,9 +177,17 @@ extension Vault {
     let told = try toldOffers()
     let new = open.filter { !told.contains($0.id) }
     if new.isEmpty { return [] }
+    try keepTold(open.map(\.id))
+    return new
+  }
+
+  /// So many are remembered: whoever holds places in members of their own making may offer any number of them.
+  static let toldOffersLimit = 1_024
+
+  func keepTold(_ offers: [StatementID]) throws(VaultError) {
+    let bytes = offers.sorted().prefix(Self.toldOffersLimit).flatMap(\.bytes)
     do {
-      try context.state.store.replace(
-        Self.toldPath, open.map(\.id).sorted().flatMap(\.bytes), durably: false)
+      try context.state.store.replace(Self.toldPath, bytes, durably: false)
     } catch {
       switch error {
       // Who cannot write there is told again.
@@ -187,16 +195,19 @@ extension Vault {
       default: throw VaultError(error)
       }
     }
-    return new
   }
 
-  private func toldOffers() throws(VaultError) -> Set<StatementID> {
+  func toldOffers() throws(VaultError) -> Set<StatementID> {
     let bytes: [UInt8]
     do {
-      bytes = try context.state.store.read(Self.toldPath, limit: 1 << 20)
+      bytes = try context.state.store.read(
+        Self.toldPath, limit: Self.toldOffersLimit * StatementID.byteCount)
     } catch {
-      if case .notFound = error { return [] }
-      throw VaultError(error)
+      switch error {
+      // What was written there before it was bounded is told again.
+      case .notFound, .tooLarge: return []
+      default: throw VaultError(error)
+      }
     }
     let size = StatementID.byteCount
     return Set(
