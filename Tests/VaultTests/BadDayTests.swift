@@ -119,6 +119,32 @@ import VaultModel
     try mended.close()
   }
 
+  /// One of the versions that lost and are kept is damaged.
+  @Test func aDamagedConflictHidesNoOther() throws {
+    let (memory, vault, emma) = try MemoryVault.withEmma()
+    func kept(_ title: String, _ time: UInt64) throws -> RecordEdit {
+      let mark = ConflictMark(
+        record: .random(), device: vault.device, time: HybridTime(milliseconds: time))
+      var edit = RecordEdit.newRecord(title, in: emma.conflictFolder, note: title)
+      edit.attributes?.xattrs = [mark.xattr]
+      return edit
+    }
+    let folder = RecordEdit(
+      record: emma.conflictFolder, isNew: true,
+      place: RecordPlace(
+        parent: .root, title: try #require(FileName(ConflictMark.folderTitle))),
+      attributes: RecordAttributes(mode: 0o700))
+    let (lost, whole) = (try kept("Lost", 2), try kept("Whole", 1))
+    try vault.commit([folder, lost, whole], to: emma)
+    #expect(try emma.keptConflicts().map(\.copy.record) == [lost.record, whole.record])
+    let path = emma.objects.path(of: try #require(emma.entry(lost.record)).revision)
+    try vault.close()
+    try memory.store.replace(path, [1, 2, 3], durably: true)
+    let member = try #require(memory.open().members.first)
+    #expect(try member.keptConflicts().map(\.copy.record) == [whole.record])
+    #expect(try member.unreadableConflicts().map(\.record) == [lost.record])
+  }
+
   /// Of a deleted record all is lost: a repair forgets it, as no new device could take a list that names it.
   @Test func aRepairForgetsADeletedRecordOfWhichNothingIsLeft() throws {
     let (memory, vault, emma) = try MemoryVault.withEmma()

@@ -16,23 +16,35 @@ extension Member {
   /// The record that holds the versions that lost, whether there is any or not.
   package var conflictFolder: RecordID { ConflictCopy.folder(of: id) }
 
-  /// The versions that lost and are still kept, newest first.
+  /// The versions that lost, are still kept and can be read, newest first.
   ///
-  /// A record in the folder that no join made is none of them. One that cannot be read is left out: a check names it, and it
-  /// keeps nobody from the others.
-  ///
-  /// - Throws: What reading throws, but `missing` and `damaged`.
+  /// A record in the folder that no join made is none of them.
   package func keptConflicts() throws(VaultError) -> [KeptConflict] {
     var found: [KeptConflict] = []
     for copy in children(of: conflictFolder) {
-      guard let revision = try ifWhole(self.revision(copy.revision)),
-        let mark = ConflictMark(revision.attributes.xattrs),
-        let items = try ifWhole(self.items(of: revision))
-      else { continue }
-      found.append(
-        KeptConflict(copy: copy, mark: mark, original: entry(mark.record), items: items))
+      // One that is damaged keeps nobody from the others.
+      let kept: KeptConflict? = try ifWhole(keptConflict(copy)) ?? nil
+      if let kept { found.append(kept) }
     }
     return found.sorted { ($0.mark.time, $0.copy.record) > ($1.mark.time, $1.copy.record) }
+  }
+
+  /// The records among those that are kept so that cannot be read, so that nobody knows what they are.
+  package func unreadableConflicts() throws(VaultError) -> [RecordEntry] {
+    var found: [RecordEntry] = []
+    for copy in children(of: conflictFolder) {
+      let isRead: Void? = try ifWhole { () throws(VaultError) in _ = try keptConflict(copy) }
+      if isRead == nil { found.append(copy) }
+    }
+    return found
+  }
+
+  /// Nil for a record that no join made.
+  private func keptConflict(_ copy: RecordEntry) throws(VaultError) -> KeptConflict? {
+    let revision = try revision(copy.revision)
+    guard let mark = ConflictMark(revision.attributes.xattrs) else { return nil }
+    return KeptConflict(
+      copy: copy, mark: mark, original: entry(mark.record), items: try items(of: revision))
   }
 
   /// The edits that put what a copy holds back into its record, which is brought back if it was deleted, and throw

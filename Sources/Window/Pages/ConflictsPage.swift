@@ -45,12 +45,22 @@ struct ConflictsPage {
             "conflict.written", frame.texts.time(milliseconds: conflict.mark.time.milliseconds),
             vault.name(of: conflict.mark.device)),
           kept: try Self.side(conflict.items, of: member, frame),
-          now: try original.map { try Self.side(member.contents(of: $0).0, of: member, frame) },
+          now: try original.map { try Self.now($0, of: member, frame) },
           mayChange: member.refusal == nil,
           seen: conflict.original?.revision.hex ?? "", seenCopy: conflict.copy.revision.hex)
       }
     }
     return ConflictsPage(frame: frame, rows: rows)
+  }
+
+  /// What the record holds; where it is damaged, that it cannot be read.
+  private static func now(
+    _ entry: RecordEntry, of member: Member, _ frame: PageFrame
+  ) throws(VaultError) -> Side {
+    guard let items = try ifWhole(member.contents(of: entry).0) else {
+      return Side(fields: [], text: frame.texts("record.note.unreadable"), files: [])
+    }
+    return try side(items, of: member, frame)
   }
 
   private static func side(

@@ -17,7 +17,11 @@ struct ConflictsListCommand: ParsableCommand {
   func run() throws {
     let rows = try access.withVault(.reading) { vault in
       try vault.members.flatMap { member in
-        try member.keptConflicts().map { ConflictRow($0, of: member, in: vault) }
+        for copy in try member.unreadableConflicts() {
+          let path = Terminal.visible(member.displayPath(of: copy.record))
+          Terminal.note("kinvault: \(path) cannot be read: kinvault check")
+        }
+        return try member.keptConflicts().map { ConflictRow($0, of: member, in: vault) }
       }
     }
     if json {
