@@ -437,6 +437,32 @@ import VaultTrust
     #expect(try journal(anna, of: ben) == ["export first epoch"])
   }
 
+  /// Who was let in later has the old keys from heads alone, and somebody who may write has a device that comes before all others.
+  @Test func norOfWhomHeadsAloneHaveTold() throws {
+    try note(.export, "first epoch", by: ben)
+    try publish(ben)
+    try adults.meet()
+    try anna.vault.beginEpoch(of: emma(anna), without: [], keepsHistory: true)
+    try adults.meet()
+    try publish(ben)
+    try adults.share(with: carla, .editor)
+    let member = try emma(carla)
+    try member.heads.withLock { heads in
+      var crowded = heads
+      let bens = try #require(heads.loaded[ben.vault.device])
+      let real = try #require(heads.loaded[anna.vault.device]).head.journals.map(\.wrapped)
+      #expect(real.count == 1)
+      var head = bens.head
+      head.journals = (0..<Limits.headJournals).map { number in
+        Head.PastJournal(wrapped: [UInt8](repeating: UInt8(number), count: 40))
+      }
+      crowded.loaded[.zero] = LoadedHead(
+        device: .zero, counter: 1, hash: bens.hash, late: nil, head: head, body: bens.body)
+      let known = member.pastJournals(crowded, atMost: Limits.headJournals)
+      #expect(known.count == Limits.headJournals && Set(known).isSuperset(of: real))
+    }
+  }
+
   // MARK: What a store sees
 
   @Test func aSegmentHasOneSizeWhateverIsInItsSlots() throws {

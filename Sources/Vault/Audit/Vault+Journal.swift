@@ -93,13 +93,38 @@ extension Member {
   /// Every key that opens a part of its journal: those of the epochs that this person was given, and those that heads say.
   var journalKeys: [JournalKey] {
     let keys = register.keys
-    let past = heads.withLock { heads in
-      heads.loaded.values.sorted { $0.device < $1.device }.flatMap(pastJournals)
-    }
-    var seen = Set(keys.pastJournals)
     let current = keys.current.journalKey
-    return [current] + keys.others.map(\.journalKey)
-      + past.filter { seen.insert($0.wrapped(under: current)).inserted }
+    let given = Set(keys.pastJournals)
+    let past = heads.withLock { pastJournals($0, atMost: Self.pastJournalLimit) }
+    var all = [current] + keys.others.map(\.journalKey)
+    for wrapped in past where !given.contains(wrapped) {
+      do { all.append(try current.unwrap(wrapped)) } catch {
+        // Any editor can write what opens as none.
+        continue
+      }
+    }
+    return all
+  }
+
+  /// Each of them is tried with every slot of every log.
+  private static let pastJournalLimit = 4 * Limits.headJournals
+
+  /// The journal keys of other epochs that are known here, under that of the one in use: first those that this person was given, then
+  /// what this device's last head says, then what those of each person say, in turn: nobody crowds out those of others with
+  /// what opens nothing.
+  func pastJournals(_ heads: HeadsState, atMost limit: Int) -> [[UInt8]] {
+    let keys = register.keys
+    let current = keys.current.journalKey
+    func said(by head: LoadedHead) -> [[UInt8]] {
+      if head.late == nil { return head.head.journals.map(\.wrapped) }
+      return pastJournals(in: head).map { $0.wrapped(under: current) }
+    }
+    let own = heads.loaded[context.device.id].map(said) ?? []
+    let persons = Dictionary(grouping: heads.loaded.values, by: \.person)
+      .sorted { $0.key < $1.key }
+      .map { HeadRoom.inTurn($0.value.sorted { $0.device < $1.device }.map(said)) }
+    let all = HeadRoom.inTurn([keys.pastJournals + own + HeadRoom.inTurn(persons)])
+    return Array(all.prefix(limit))
   }
 
   /// The journal keys of other epochs that a head says; what opens as none is passed over: any editor can write it.

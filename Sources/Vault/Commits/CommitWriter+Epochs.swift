@@ -51,23 +51,10 @@ extension CommitWriter {
     return member.notedReads(in: heads)
   }
 
-  /// The journal keys of other epochs that the next head says, under the key of its own: first those that this person was
-  /// given, so that nobody crowds them out with what opens nothing.
+  /// The journal keys of other epochs that the next head says, under the key of its own.
   var journals: [Head.PastJournal] {
-    let keys = member.register.keys
-    var known = keys.pastJournals
-    for head in heads.loaded.values.sorted(by: { $0.device < $1.device }) {
-      guard known.count < Limits.headJournals else { break }
-      if head.late == nil {
-        known += head.head.journals.map(\.wrapped).filter { !known.contains($0) }
-      } else {
-        let current = keys.current.journalKey
-        known += member.pastJournals(in: head).map { $0.wrapped(under: current) }
-          .filter { !known.contains($0) }
-      }
-    }
-    return known.prefix(Limits.headJournals).sorted { $0.lexicographicallyPrecedes($1) }
-      .map { Head.PastJournal(wrapped: $0) }
+    member.pastJournals(heads, atMost: Limits.headJournals)
+      .sorted { $0.lexicographicallyPrecedes($1) }.map { Head.PastJournal(wrapped: $0) }
   }
 
   /// What the next head says of heads that are not followed here.
