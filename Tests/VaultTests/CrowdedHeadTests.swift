@@ -188,6 +188,31 @@ import VaultTrust
     #expect(named == [.zero, writer.vault.device])
   }
 
+  /// Somebody forks the lines of as many devices as a head names strays of, all of which come before Ben's, who was copied.
+  @Test func nobodyCrowdsOutTheStraysOfOthers() throws {
+    let (anna, ben) = (adults.anna, adults.ben)
+    try ben.write("By Ben")
+    try adults.meet()
+    let member = try #require(anna.emma)
+    let named = try member.heads.withLock { heads in
+      var crowded = heads
+      let bens = try #require(heads.loaded[ben.vault.device])
+      for number in 0..<(Limits.headHeard + 1) {
+        let bytes = [0, 0, 0, UInt8(number >> 8), UInt8(number & 0xff)]
+        let device = try #require(DeviceID(bytes + [UInt8](repeating: 1, count: 27)))
+        crowded.loaded[device] = LoadedHead(
+          device: device, counter: 1, hash: bens.hash, late: nil, head: bens.head, body: bens.body)
+      }
+      for (device, head) in crowded.loaded {
+        crowded.lines.strays[device] = Head.Stray(
+          device: device, counter: head.counter + 1, headHash: .random(), above: 0)
+      }
+      return member.openStrays(crowded)
+    }
+    #expect(named.count == Limits.headHeard)
+    #expect(named.contains { $0.device == ben.vault.device })
+  }
+
   /// More late heads than a head names are no reason to write one after the other for their names alone.
   @Test(arguments: [1, Limits.headDevices])
   func aHeadIsNotWrittenForWhatItHasNoRoomFor(coverCount: Int) throws {

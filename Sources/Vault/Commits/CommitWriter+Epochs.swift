@@ -59,7 +59,7 @@ extension CommitWriter {
 
   /// What the next head says of heads that are not followed here.
   var openStrays: [Head.Stray] {
-    heads.openStrays(by: member.witnesses)
+    member.openStrays(heads)
   }
 
   /// The next head has something to say of the lines of devices that no edit brought.
@@ -70,18 +70,9 @@ extension CommitWriter {
     let current = heads.loaded.values.filter {
       $0.device != context.device.id && $0.late == nil
     }
-    return withRoom(current + lateHeadsTaken, atMost: Limits.headDevices, of: \.device).map {
+    return member.withRoom(current + lateHeadsTaken, atMost: Limits.headDevices, of: \.device).map {
       Head.Cover(device: $0.device, counter: $0.counter, headHash: $0.hash)
     }
-  }
-
-  /// As much of what is said of devices as a head names, in the order of the devices.
-  private func withRoom<Said>(
-    _ all: [Said], atMost limit: Int, of device: (Said) -> DeviceID
-  ) -> [Said] {
-    if all.count <= limit { return all.sorted { device($0) < device($1) } }
-    return HeadRoom(context.people, member.register.links)
-      .shares(of: all, atMost: limit, of: device)
   }
 
   /// The late heads of other devices that are here and of which the next head has everything, or another one in use has.
@@ -130,7 +121,7 @@ extension CommitWriter {
         && !context.people.isFormer(taken.device)
         && heads.loaded[taken.device].map(\.isLate) ?? true
     }
-    return withRoom(told, atMost: Limits.headHeard, of: \.device)
+    return member.withRoom(told, atMost: Limits.headHeard, of: \.device)
   }
 
   /// What the next head goes on from without having read it: what the heads that are followed here say, the late ones that
@@ -146,7 +137,7 @@ extension CommitWriter {
     if newest.isEmpty { return [] }
     let certified = Set(context.people.persons.values.flatMap(\.devices.keys))
     let known = newest.values.filter { certified.contains($0.device) }
-    return withRoom(known, atMost: Limits.headHeard, of: \.device)
+    return member.withRoom(known, atMost: Limits.headHeard, of: \.device)
   }
 
   /// How far the other devices have come of which neither `cover` nor `heard` says as much: those whose heads do not
@@ -160,7 +151,7 @@ extension CommitWriter {
       guard counter > told[device] ?? 0, member.isWriter(device) else { return nil }
       return Head.Reached(device: device, counter: counter)
     }
-    return withRoom(found, atMost: Limits.headHeard, of: \.device)
+    return member.withRoom(found, atMost: Limits.headHeard, of: \.device)
   }
 
   /// Puts what is known only from heads of another epoch under the keys of the current one.

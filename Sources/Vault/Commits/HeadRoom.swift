@@ -43,3 +43,13 @@ struct HeadRoom {
     return all
   }
 }
+
+extension Member {
+  /// As much of what is said of devices as a head names, in the order of the devices.
+  func withRoom<Said>(
+    _ all: [Said], atMost limit: Int, of device: (Said) -> DeviceID
+  ) -> [Said] {
+    if all.count <= limit { return all.sorted { device($0) < device($1) } }
+    return HeadRoom(context.people, register.links).shares(of: all, atMost: limit, of: device)
+  }
+}

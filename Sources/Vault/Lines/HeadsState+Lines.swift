@@ -271,14 +271,13 @@ extension HeadsState {
       marks: Array(marks.prefix(count)))
   }
 
-  /// The strays that nobody has taken over by now, as many as this device's next head names.
+  /// The strays that nobody has taken over by now.
   func openStrays(by witnesses: Witnesses) -> [Head.Stray] {
-    let open = lines.strays.values.filter { stray in
+    lines.strays.values.filter { stray in
       retelling(of: stray.device, stray.mark, by: witnesses) == nil
         && followed(stray.device, by: witnesses).map { $0.mark != stray.mark }
           ?? false
         && !lines[stray.device].contains(stray.mark)
     }
-    return Array(open.sorted { $0.device < $1.device }.prefix(Limits.headHeard))
   }
 }

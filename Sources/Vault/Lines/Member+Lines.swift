@@ -277,11 +277,16 @@ extension Member {
   /// them waits for it, or a device has been removed whose head alone had what it brought.
   package var hasLinesToTell: Bool { heads.withLock { hasLinesToTell($0) } }
 
+  /// The strays that this device's next head names.
+  func openStrays(_ heads: HeadsState) -> [Head.Stray] {
+    withRoom(heads.openStrays(by: witnesses), atMost: Limits.headHeard, of: \.device)
+  }
+
   func hasLinesToTell(_ heads: HeadsState) -> Bool {
     let own = heads.loaded[context.device.id]
     let told = own?.late == nil ? own?.head.strays ?? [] : []
     return heads.isToBeRewritten || heads.hasLearnedOfFormer && !heads.learned.isEmpty
-      || !heads.lines.retold.isEmpty || heads.openStrays(by: witnesses) != told
+      || !heads.lines.retold.isEmpty || openStrays(heads) != told
   }
 
   /// Whether the head that has this mark under this device's key is one that is followed here, or was.
