@@ -43,6 +43,7 @@ extension Vault {
     do {
       try vault.openNewMembers(
         RollbackGuard(marks: marks, isLifted: options.acceptRollback))
+      for problem in try vault.problems(of: context.people) { vault.note(problem) }
       if isCrowded, !options.readOnly {
         // Strangers have filled what is remembered of people: now it can be told who is none.
         _ = try vault.rememberedVouching()

@@ -8,7 +8,8 @@ import VaultTrust
 struct People: Sendable {
   let trust: Trust
   let persons: [PersonID: Person]
-  /// Files of people that do not hold or do not count, and people who cannot be given keys.
+  /// Files of people that do not hold. What does not count of a person's is told of those whom somebody knows:
+  /// `Vault.problems(of:)`.
   let problems: [Problem]
   /// The files of all statements that are sound.
   let files: [VaultPath: [UInt8]]
@@ -63,7 +64,6 @@ struct People: Sendable {
           Problem(.damaged, .damage, path: path.string, reason: "\(error)")
         }
       }.sorted { $0.path < $1.path }
-      + persons.values.sorted { $0.id < $1.id }.flatMap(\.problems)
   }
 
   /// Puts what this machine remembers into the folder that lacks it; durable when it returns.

@@ -31,6 +31,16 @@ extension Vault {
     return vouching
   }
 
+  /// What keeps people from being given keys, or does not count of what they are said to have signed: of those for whom this
+  /// person vouches, as anybody can make up others.
+  func problems(of people: People) throws(VaultError) -> [Problem] {
+    let all = people.persons.values.sorted { $0.id < $1.id }
+      .map { (person: $0.id, problems: $0.problems) }.filter { !$0.problems.isEmpty }
+    if all.isEmpty { return [] }
+    let vouching = try vouching()
+    return all.filter { vouching.carries($0.person) }.flatMap { $0.problems }
+  }
+
   /// The members of which files are here and that do not show to this person, by who made them. One whose root does not
   /// hold is nobody's.
   package func unopenedMembers() throws(VaultError) -> [PersonID: [MemberID]] {

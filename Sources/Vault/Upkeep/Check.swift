@@ -76,7 +76,7 @@ extension Vault {
   private func damagedStatements() throws(VaultError) -> [Problem] {
     let files = context.signedFiles
     let shown = try People.load(store: context.store, files: files, memory: PeopleMemory())
-    var problems = shown.problems
+    var problems = try shown.problems + self.problems(of: shown)
     for (path, bytes) in try context.state.loadPeopleMemory().files {
       guard case .wrap = path else { continue }
       do {
