@@ -93,6 +93,14 @@ package final class Vault: Sendable {
     found.withLock { if !$0.contains(problem) { $0.append(problem) } }
   }
 
+  /// Goes without what was noted of members that wait for this person's yes: whoever gives them some puts into these what they
+  /// like.
+  func passOverProblemsOfOffers() {
+    let folders = offered.withLock { $0 }.map { "members/\($0.hex)/" }
+    if folders.isEmpty { return }
+    found.withLock { $0.removeAll { problem in folders.contains(where: problem.path.hasPrefix) } }
+  }
+
   // MARK: Members
 
   /// The members whose keys this person has, by name; not those that are only offered.

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
 @testable import Vault
 
@@ -43,5 +44,23 @@ import VaultModel
     }
     try anna.reopen()
     #expect(anna.vault.problems.contains { $0.kind == .dividedKeys })
+  }
+
+  /// Ben, whom Carla does not know, gives her a member in which somebody has written who may not.
+  @Test func nothingIsToldOfAMemberThatNobodyHasAccepted() throws {
+    let adults = try Adults()
+    let (ben, carla) = (adults.ben, adults.carla)
+    let zoe = try ben.vault.addMember(named: #require(FileName("Zoe")))
+    try ben.vault.share(zoe, with: carla.id, role: .viewer)
+    let seat = Place(link: zoe.id.root, person: adults.anna.id)
+    let link = try adults.anna.vault.link(of: zoe, as: seat, [.give(carla.id, .owner, until: 0)])
+    let path = try adults.anna.vault.forge(link, into: ben.store)
+    try Replicas.carry(from: ben.store, to: carla.store)
+    try carla.reopen()
+    try #require(carla.vault.offeredMembers.map(\.member.id) == [zoe.id])
+    #expect(carla.problems(at: path) == [])
+    try carla.vault.accept(zoe.id)
+    try carla.reopen()
+    #expect(carla.problems(at: path).map(\.kind) == [.untrusted])
   }
 }

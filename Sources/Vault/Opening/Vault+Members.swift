@@ -101,6 +101,7 @@ extension Vault {
       }
     }
     try sortOutOffers()
+    passOverProblemsOfOffers()
     // From now on nobody else's member takes the name of one of these.
     _ = shownNames
     return isNew
