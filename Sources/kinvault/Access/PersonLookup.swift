@@ -4,7 +4,6 @@ import VaultModel
 
 /// Finds the adult whom a person names: by what they are called, or the first digits of their id.
 struct PersonLookup {
-  private static let leastDigits = 6
   let known: KnownPeople
 
   static func load(of vault: Vault) throws(VaultError) -> PersonLookup {
@@ -13,11 +12,7 @@ struct PersonLookup {
 
   /// - Throws: `notFound` when nobody, or more than one, fits.
   func find(_ text: String) throws(CommandError) -> KnownPerson {
-    let byName = known.all.filter { !$0.name.isEmpty && $0.name.lowercased() == text.lowercased() }
-    let isID = text.count >= Self.leastDigits && text.allSatisfy(\.isHexDigit)
-    let found =
-      byName.isEmpty && isID
-      ? known.all.filter { $0.id.hex.hasPrefix(text.lowercased()) } : byName
+    let found = NameOrDigits(text).meant(among: known.all, name: { $0.name }, id: { $0.id.hex })
     guard let person = found.first else {
       if let hint = hint(for: text) { throw .notFound(hint) }
       throw .notFound(

@@ -18,25 +18,23 @@ struct FoundRecord {
 extension MemberID {
   /// Whether a person names it by these first digits; fewer than six could be part of too many ids.
   func begins(with digits: String) -> Bool {
-    digits.count >= RecordLookup.leastDigits && hex.hasPrefix(digits.lowercased())
+    NameOrDigits(digits).begins(hex)
   }
 }
 
 /// Finds what a person names: a path as in the mounted view, or the first digits of a record's id.
 struct RecordLookup {
   /// Fewer digits could be part of too many ids.
-  fileprivate static let leastDigits = 6
+  private static let leastDigits = 6
   let vault: Vault
 
   func member(named text: String) throws -> Member {
     let bytes = ArgumentBytes.of(text)
-    let digits = text.lowercased()
-    let isID = digits.count >= Self.leastDigits && digits.allSatisfy(\.isHexDigit)
-    if isID, let member = vault.members.first(where: { $0.id.hex.hasPrefix(digits) }) {
-      return member
-    }
     let name = FileName(bytes.last == UInt8(ascii: "/") ? bytes.dropLast() : bytes[...])
-    let namesakes = vault.members.filter { $0.name == name }
+    let typed = NameOrDigits(text)
+    // A title is the same only to the byte.
+    let namesakes = typed.meant(
+      among: vault.members, name: { $0.name == name ? text : "" }, id: { $0.id.hex })
     guard namesakes.count <= 1 else {
       let each = namesakes.map { member in
         let count = counted(max(0, member.recordCount - 1), "record")
@@ -47,6 +45,8 @@ struct RecordLookup {
           + "the id: \(each.joined(separator: ", ")). To give one another name: "
           + "kinvault member rename ID NAME")
     }
+    if let member = namesakes.first, typed.begins(member.id.hex) { return member }
+    // By the name that it shows under, which need not be its title.
     guard let name, let member = vault.member(named: name) else {
       if let offer = try Offer.all(in: vault).first(where: { $0.isMeant(by: text) }) {
         throw CommandError.notFound("\(offer.line).")

@@ -32,17 +32,22 @@ struct AcceptCommand: ParsableCommand {
   func run() throws {
     guard let member else { return try list() }
     try access.withVault(.writing) { vault in
-      let found = try Offer.all(in: vault).filter { $0.isMeant(by: member) }
-      let places = try places(of: member, in: vault)
+      let offers = try Offer.all(in: vault)
+      let places = try vault.offeredPlaces().filter { $0.taker == vault.person }
       // Whoever gives a member has chosen its name: it may be that of one whose owner offers their place.
-      let ids = Set(found.map(\.id) + places.map(\.member))
+      let all =
+        offers.map { (id: $0.id, name: $0.rawName) }
+        + places.map { (id: $0.member, name: vault.member($0.member)?.name.string ?? "") }
+      let meant = NameOrDigits(member).meant(among: all, name: { $0.name }, id: { $0.id.hex })
+      let ids = Set(meant.map { $0.id })
       guard ids.count <= 1 else {
         throw CommandError.usage(
           "More than one is called that. Name one by the id: "
             + ids.map { String($0.hex.prefix(12)) }.sorted().joined(separator: ", "))
       }
-      guard let offer = found.first else {
-        guard let place = places.first(where: { !$0.isAgreed }) ?? places.first else {
+      guard let offer = offers.first(where: { ids.contains($0.id) }) else {
+        let meant = places.filter { ids.contains($0.member) }
+        guard let place = meant.first(where: { !$0.isAgreed }) ?? meant.first else {
           throw CommandError.notFound(
             "Nobody offers you a member \u{201C}\(Terminal.visible(member))\u{201D}. To see what there is: kinvault accept"
           )
@@ -54,14 +59,6 @@ struct AcceptCommand: ParsableCommand {
       Terminal.writeLine(
         "\(offer.name) shows from now on, as \(Terminal.visible(vault.shownNames[offer.id]?.string ?? offer.name))."
       )
-    }
-  }
-
-  /// The places that are offered to this person, of owners of members that are called so.
-  private func places(of member: String, in vault: Vault) throws -> [OfferedPlace] {
-    try vault.offeredPlaces().filter { offer in
-      offer.taker == vault.person
-        && (vault.member(offer.member)?.name.string == member || offer.member.begins(with: member))
     }
   }
 
@@ -184,7 +181,7 @@ struct Offer {
   }
 
   func isMeant(by text: String) -> Bool {
-    rawName == text || id.begins(with: text)
+    !NameOrDigits(text).meant(among: [self], name: { $0.rawName }, id: { $0.id.hex }).isEmpty
   }
 
   /// What to say yes to.

@@ -152,11 +152,8 @@ struct DeviceRevokeCommand: ParsableCommand {
   }
 
   private func find(_ text: String, among devices: [KnownDevice]) throws -> KnownDevice {
-    let wanted = text.lowercased()
-    let byName = devices.filter { $0.profile?.deviceName.lowercased() == wanted }
-    let found =
-      byName.isEmpty && wanted.count >= 6
-      ? devices.filter { $0.id.hex.hasPrefix(wanted) } : byName
+    let found = NameOrDigits(text).meant(
+      among: devices, name: { $0.profile?.deviceName ?? "" }, id: { $0.id.hex })
     guard let first = found.first else {
       throw CommandError.notFound(
         "You have no device \u{201C}\(Terminal.visible(text))\u{201D}. To see yours: kinvault device list"
