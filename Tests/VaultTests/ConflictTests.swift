@@ -691,6 +691,25 @@ struct ConflictTests {
     #expect(replicas[0].vault.name(of: replicas[1].vault.device) == "Kitchen laptop")
   }
 
+  /// It was stolen, and its log says that another one of the person's did what it did.
+  @Test func aDeviceThatCallsItselfAsAnotherOneIsNamed() throws {
+    let replicas = try Replicas(count: 2)
+    try replicas[0].vault.renameDevice(to: "desk")
+    try replicas[1].vault.renameDevice(to: "phone")
+    try replicas.everyoneMeets()
+    let vault = replicas[1].vault
+    func shown(_ said: String, by device: DeviceID) -> String {
+      let event = AuditEvent(time: 5, action: "export", device: said)
+      let logged = LoggedEvent(device: device, person: vault.person, event: event)
+      return EventNames(vault, others: nil).naming(logged).device
+    }
+    let (desk, phone) = (replicas[0].vault.device, DeviceID.random())
+    #expect(shown("", by: desk) == "desk")
+    #expect(shown("desk", by: desk) == "desk")
+    #expect(shown("what it was called", by: desk) == "what it was called")
+    #expect(shown("desk", by: phone) == "desk (so \(phone.shortHex))")
+  }
+
   @Test func aClockAheadIsNoticedAndFreezesNothing() throws {
     let replicas = try Replicas(count: 2)
     replicas[1].clock.advance(days: 3650)

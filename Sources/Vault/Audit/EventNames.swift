@@ -6,6 +6,9 @@ package final class EventNames {
   /// Nil where all events are of this person.
   private let others: ((PersonID) -> String)?
   private var known: [DeviceID: String] = [:]
+  /// What this person's devices that count are called now.
+  private lazy var ownNames = Set(
+    (vault.context.people[vault.person]?.devices ?? [:]).keys.map { self.name(of: $0) })
 
   /// - Parameter others: What other people are called, in a journal: names in its events are their writers' word. Nil for
   ///   this person's own log.
@@ -20,6 +23,16 @@ package final class EventNames {
     return name
   }
 
+  /// What the device was called then, which it says itself; and what it is called now, where it says the name of another one.
+  private func deviceName(of logged: LoggedEvent) -> String {
+    let said = logged.event.device
+    // What another person calls their device only they say.
+    guard logged.person == vault.person else { return said }
+    let now = name(of: logged.device)
+    if said.isEmpty { return now }
+    return said != now && ownNames.contains(said) ? "\(said) (so \(now))" : said
+  }
+
   private func name(of person: PersonID) -> String {
     if person == vault.person { return vault.profile.profile.name }
     return others.map { $0(person) } ?? person.shortHex
@@ -28,11 +41,8 @@ package final class EventNames {
   /// The event with the names of its time, or those of now where it has none.
   package func naming(_ logged: LoggedEvent) -> NamedEvent {
     let event = logged.event
-    // What another person calls their device only they say.
-    let isOwn = logged.person == vault.person
     var named = NamedEvent(
-      logged: logged, person: name(of: logged.person),
-      device: event.device.isEmpty && isOwn ? name(of: logged.device) : event.device)
+      logged: logged, person: name(of: logged.person), device: deviceName(of: logged))
     let placed = event.place.split(separator: "/", maxSplits: 1).first.map(String.init)
     let found = event.member.flatMap { vault.member($0) }
     named.member =
