@@ -54,7 +54,7 @@ import VaultModel
     let family = try Family(count: 2)
     for number in 0..<40 {
       try note("\(number)", by: family[0])
-      family[0].clock.turn(bySeconds: 2 * 86_400)
+      for device in family.devices { device.clock.turn(bySeconds: 2 * 86_400) }
     }
     for device in family.devices { try syncFully(device) }
     let before = segments(remote)
@@ -79,7 +79,7 @@ import VaultModel
     let family = try Family(count: 3)
     for number in 0..<40 {
       try note("\(number)", by: family[0])
-      family[0].clock.turn(bySeconds: 2 * 86_400)
+      for device in family.devices { device.clock.turn(bySeconds: 2 * 86_400) }
     }
     for (number, remote) in remotes.enumerated() {
       for device in family.devices[0...1] {

@@ -121,6 +121,38 @@ import VaultModel
     #expect(try adults.carla.vault.removeReplacedSegments() == [])
   }
 
+  /// Whoever has stolen a device puts an empty segment in the place of what was done on it, and takes all slots along.
+  @Test func aStolenDeviceIsNotForgotten() throws {
+    let replicas = try Replicas(count: 2)
+    let (desk, phone) = (replicas[0], replicas[1])
+    let context = phone.vault.context
+    phone.vault.audit.note(.export, member: try phone.member.id, record: .root, detail: "all")
+    try phone.commit(.newRecord("Visit"))
+    try phone.vault.audit.flush()
+    let first = try #require(phone.vault.audit.segments(of: phone.vault.device).last)
+    let old = BlobPath(VaultPath.auditSegment(phone.vault.device, first: first).string)
+    let bytes = try #require(phone.store.blobs[old])
+    var body = try AuditSegmentBody(decoding: SignedFile(decoding: bytes).body)
+    let new = VaultPath.auditSegment(phone.vault.device, first: first + 1)
+    let nothing = SegmentPacking([AuditEvent.sayingNothing(at: 1)], journals: Journals()).padded
+    body.first = first + 1
+    body.sealed = context.signedFiles.seal(
+      nothing.encoded(), with: context.keys.auditKey, .audit, new, counter: first + 1)
+    for number in body.slots.indices {
+      (body.slots[number].first, body.slots[number].position) = (first, UInt32(number))
+    }
+    body.replaces = [ReplacedSegment(first: first, hash: Digest.sha256(bytes))]
+    let file = context.signedFiles.sign(body.encoded(), .audit, new, with: context.device)
+    try phone.store.replace(BlobPath(new.string), file, durably: true)
+    try Replicas.carry(from: phone.store, to: desk.store)
+    #expect(try desk.vault.removeReplacedSegments().map(\.path) == [new.string])
+    #expect(desk.store.blobs[old] != nil)
+    // Its person may choose to keep no more than that.
+    desk.clock.advance(days: 30)
+    #expect(try desk.vault.removeReplacedSegments() == [])
+    #expect(desk.store.blobs[old] == nil)
+  }
+
   @Test func whatIsNotToBeKeptGoesButForTheJournal() throws {
     try live(ben, days: 150)
     try adults.meet()

@@ -27,7 +27,7 @@ extension AuditLog {
   }
 
   /// What this person reads of a segment of their own that was verified.
-  private func events(of body: AuditSegmentBody) throws(VaultError) -> [AuditEvent] {
+  func events(of body: AuditSegmentBody) throws(VaultError) -> [AuditEvent] {
     let path = VaultPath.auditSegment(body.device, first: body.first)
     guard let key = context.keys.auditKey(generation: body.generation) else {
       throw .damaged(path: path.string, reason: "it is sealed with an unknown key")

@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
@@ -82,6 +83,7 @@ extension Vault {
   private func segment(
     inPlaceOf before: (body: AuditSegmentBody, hash: FileHash), among claiming: [VaultPath]
   ) throws(VaultError) -> VaultPath? {
+    if try isRecent(before.body) { return nil }
     let device = before.body.device
     let keys = members.flatMap(\.journalKeys)
     for path in claiming {
@@ -94,6 +96,16 @@ extension Vault {
       if isListed, after.hasAll(of: before.body, keys: keys) { return path }
     }
     return nil
+  }
+
+  /// Whether another device of this person's says in it what was done in the last days. How long a device keeps what it did before
+  /// is its person's choice; whoever has stolen it would have it forgotten at once.
+  private func isRecent(_ body: AuditSegmentBody) throws(VaultError) -> Bool {
+    guard body.person == person, body.device != device else { return false }
+    let newest = try ifWhole(audit.events(of: body))?.map(\.time).max() ?? 0
+    // The device's clock may be ahead.
+    return newest + AuditLog.monthAgeMilliseconds
+      > context.clock.milliseconds() + CivilTime.dayMilliseconds
   }
 
   private func segment(
