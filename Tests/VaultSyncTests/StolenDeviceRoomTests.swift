@@ -83,6 +83,21 @@ import VaultTrust
     #expect(own.devices[laptop.vault.device] != nil && own.generation != nil)
   }
 
+  /// What its log says may be by whoever has it, also after it was removed.
+  @Test func whatItsLogSaysIsShownAsARemovedDevices() throws {
+    let emma = try stolen.emma.id
+    stolen.vault.audit.note(.export, member: emma, record: .root, detail: "all of it")
+    try stolen.write("By itself", "by itself")
+    try stolen.vault.audit.flush()
+    try syncAll()
+    func standing() throws -> LoggedEvent.Standing? {
+      try desk.vault.audit.read().events.first { $0.event.detail == "all of it" }?.standing
+    }
+    #expect(try standing() == .counts)
+    try remove([stolen.vault.device])
+    #expect(try standing() == .removedDevice)
+  }
+
   // MARK: Whom it lets in
 
   /// Two machines were stolen, and one has let in as many devices as there is room for. The other one alone cannot be removed,

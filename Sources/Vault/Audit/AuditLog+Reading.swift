@@ -52,10 +52,12 @@ extension AuditLog {
     var events: [LoggedEvent] = []
     var problems = waitingProblems
     for device in devices(of: own) {
+      let standing: LoggedEvent.Standing =
+        context.people[own]?.former[device] == nil ? .counts : .removedDevice
       let log = try follow(device, of: own) { (body) throws(VaultError) in
         var wanted: [LoggedEvent] = []
         for event in try self.events(of: body) {
-          let logged = LoggedEvent(device: device, person: own, event: event)
+          let logged = LoggedEvent(device: device, person: own, event: event, standing: standing)
           if filter.allowsFromAnyDevice(logged) { wanted.append(logged) }
         }
         return wanted

@@ -178,7 +178,7 @@ struct AuditCommand: ParsableCommand {
       let what = [row.path ?? row.member ?? "", row.about ?? "", row.text, times]
       table.add([
         DateText.local(milliseconds: row.milliseconds),
-        journal == nil ? row.deviceName : row.who, row.action,
+        journal == nil ? row.doubted(row.deviceName) : row.who, row.action,
         what.filter { !$0.isEmpty }.joined(separator: ", "),
       ])
     }
@@ -223,9 +223,11 @@ private struct AuditRow: Encodable {
 
   /// Who did it, for a person to read.
   var who: String {
-    let name = deviceName.isEmpty ? by : "\(by), \(deviceName)"
-    return doubt.map { "\(name) (\($0))" } ?? name
+    doubted(deviceName.isEmpty ? by : "\(by), \(deviceName)")
   }
+
+  /// With the doubt whether it is theirs, if there is any.
+  func doubted(_ name: String) -> String { doubt.map { "\(name) (\($0))" } ?? name }
 
   init(_ named: NamedEvent, _ paths: NamedPath) {
     let event = named.logged.event
