@@ -1,5 +1,9 @@
 import TestSupport
 import Testing
+import VaultCrypto
+import VaultModel
+
+@testable import kinvault
 
 /// What somebody says yes to is what they mean.
 @Suite struct AcceptCommandTests {
@@ -26,5 +30,21 @@ import Testing
     #expect(refused.contains("More than one is called that.") && refused.contains(id))
     let agreed = try two.anna.run("accept", id, "--yes", expecting: 0).output
     #expect(agreed.contains("place among the owners of Liam."))
+  }
+
+  /// An owner of Liam makes him anew under the name of Emma.
+  @Test func whatIsMadeAnewIsSaidByTheNameOfTheOldOne() {
+    func offer(of old: String, called name: String) -> Offer {
+      Offer(
+        id: .random(), rawName: name, givers: "Ben", time: 1, verification: "words compared",
+        renewal: (old, "Ben", true, "Carla"))
+    }
+    let forged = offer(of: "Liam", called: "Emma")
+    #expect(forged.question.contains("an owner of Liam, has made it anew as Emma, without Carla"))
+    #expect(forged.question.contains("Take it beside Liam"))
+    #expect(forged.line.contains("an owner of \u{201C}Liam\u{201D}"))
+    let rightful = offer(of: "Emma", called: "Emma").question
+    #expect(rightful.contains("an owner of Emma, has made it anew, without Carla"))
+    #expect(rightful.contains("Take it in the place of the old one"))
   }
 }

@@ -193,14 +193,19 @@ struct PeoplePage {
     let maker = names.name(of: offer.member.creator)
     return tag("section", ["class": "card"]) {
       tag("h2") { named(offer.member.name.string) }
-      if offer.renews == nil {
-        tag("p") { texts("people.offer", givers) }
-      } else {
+      if let old = offer.renews {
         let without = offer.without.map(names.name(of:)).joined(separator: ", ")
-        tag("p") { texts("people.renewal", maker, without) }
+        let shown = (shownNames[old.id] ?? old.name).string
+        // Whoever makes one chooses its title.
+        let isNamesake = shown == offer.member.name.string
+        tag("p") {
+          texts(isNamesake ? "people.renewal" : "people.renewal.other", maker, without, shown)
+        }
         if !names.isVerified(offer.member.creator) {
           tag("p", ["class": "error"]) { texts("people.unverified", maker) }
         }
+      } else {
+        tag("p") { texts("people.offer", givers) }
       }
       if !frame.isReadOnly {
         frame.post("/people/offers/\(offer.member.id.hex)") {

@@ -152,8 +152,8 @@ struct Offer {
   let givers: String
   let time: UInt64
   let verification: String
-  /// Of one that was made anew: its maker, and who has access to the old one and not to this one.
-  let renewal: (maker: String, isVerified: Bool, without: String)?
+  /// Of one that was made anew: what the old one shows as, its maker, and who has access to the old one and not to this one.
+  let renewal: (old: String, maker: String, isVerified: Bool, without: String)?
 
   var name: String { Terminal.visible(rawName) }
   var shortID: String { String(id.hex.prefix(12)) }
@@ -162,6 +162,7 @@ struct Offer {
     let offered = vault.offeredMembers
     if offered.isEmpty { return [] }
     let people = try PersonLookup.load(of: vault)
+    let shown = vault.shownNames
     return offered.map { offer in
       let known = offer.gifts.compactMap { people.known[$0.giver] }
       return Offer(
@@ -169,8 +170,9 @@ struct Offer {
         givers: offer.gifts.map { people.name(of: $0.giver) }.joined(separator: " and "),
         time: offer.gifts.first?.time ?? 0,
         verification: (known.first?.verification ?? .trustedOnFirstUse).text,
-        renewal: offer.renews.map { _ in
+        renewal: offer.renews.map { old in
           (
+            Terminal.visible((shown[old.id] ?? old.name).string),
             people.name(of: offer.member.creator),
             people.known[offer.member.creator]?.isVerified ?? false,
             offer.without.isEmpty
@@ -195,17 +197,22 @@ struct Offer {
       renewal.isVerified
       ? ""
       : " Nothing but this folder says whose keys \(renewal.maker)'s are, here as in the old one."
+    let isNamesake = renewal.old == name
+    let (calling, place) =
+      isNamesake
+      ? ("", "Take it in the place of the old one, which stays under another name?")
+      : (" as \(name)", "Take it beside \(renewal.old), which keeps its name?")
     return
-      "\(renewal.maker), an owner of \(name), has made it anew, without \(renewal.without), and is its first owner.\(doubt) "
-      + "Take it in the place of the old one, which stays under another name?"
+      "\(renewal.maker), an owner of \(renewal.old), has made it anew\(calling), without \(renewal.without), and is its first "
+      + "owner.\(doubt) \(place)"
   }
 
   /// For whoever does not see it.
   var line: String {
     if let renewal {
       return
-        "\(renewal.maker), an owner of \u{201C}\(name)\u{201D}, has made it anew, without \(renewal.without). What is "
-        + "written there does not show here yet. To take it in the place of the old one: kinvault accept \(shortID)"
+        "\(renewal.maker), an owner of \u{201C}\(renewal.old)\u{201D}, has made it anew, without \(renewal.without). What is "
+        + "written there does not show here yet. To take it: kinvault accept \(shortID)"
     }
     return
       "\(givers), whose keys you have not verified, offers you \u{201C}\(name)\u{201D}. To see it: kinvault accept \(shortID)"
