@@ -31,8 +31,9 @@ import VaultTrust
   }
 
   /// What it may have written before it was removed is only told. What comes after a sync that knew is remembered until
-  /// somebody has looked at it; each once.
-  @Test func whatItWritesLaterIsTampering() throws {
+  /// somebody has looked at it; each once. So it is where the thief has a stranger certify it.
+  @Test(arguments: [false, true])
+  func whatItWritesLaterIsTampering(isAStrangersToo: Bool) throws {
     let usb = MemoryStore()
     let family = try Family(count: 2)
     try family[0].write("Visit", "first")
@@ -51,6 +52,9 @@ import VaultTrust
     try push("Unseen")
     try family[0].vault.beginGeneration(
       removing: [family[1].vault.device], words: Family.words.words)
+    if isAStrangersToo {
+      try Self.certify(family[1].vault.context.device, of: family[0].vault, in: family[0].store)
+    }
     #expect(try suspicions() == [])
     #expect(try suspicions() == [])
     for title in ["Late", "Later"] {
@@ -187,6 +191,28 @@ import VaultTrust
       #expect(try late.contents().values.contains("of the desk"))
       try late.reopen()
     }
+  }
+
+  /// What was done on it before it was removed is read on every machine, also where strangers have certified it since.
+  @Test func itsLogComesWhoeverElseCertifiesIt() throws {
+    let usb = MemoryStore()
+    let family = try Family(count: 3)
+    let (desk, phone, late) = (family[0], family[1], family[2])
+    for machine in [desk, phone, late, desk] { try machine.sync(usb) }
+    let emma = try phone.emma.id
+    phone.vault.audit.note(.export, member: emma, record: .root, detail: "all of it")
+    try phone.write("Visit", "of the phone")
+    try phone.vault.audit.flush()
+    for machine in [phone, desk] { try machine.sync(usb) { $0.looksEverywhere = true } }
+    try desk.vault.beginGeneration(removing: [phone.vault.device], words: Family.words.words)
+    try desk.sync(usb)
+    for _ in 0..<16 {
+      try Self.certify(phone.vault.context.device, of: desk.vault, in: late.store)
+    }
+    try late.reopen()
+    try late.sync(usb) { $0.looksEverywhere = true }
+    let events = try late.vault.audit.read().events
+    #expect(events.contains { $0.event.detail == "all of it" })
   }
 
   /// Puts a person into a folder who is made up, and whose device has certified this one as another one of theirs.

@@ -16,6 +16,7 @@ struct People: Sendable {
   /// Statements that this machine remembers and the folder lacks.
   let lost: [VaultPath: [UInt8]]
   private let formerDevices: Set<DeviceID>
+  private let leftOutBy: [DeviceID: [PersonID]]
 
   subscript(id: PersonID) -> Person? { persons[id] }
 
@@ -24,6 +25,9 @@ struct People: Sendable {
 
   /// Whether a device was left out by whoever certified it, and nobody's certificate of it counts or waits.
   func isFormer(_ device: DeviceID) -> Bool { formerDevices.contains(device) }
+
+  /// Those who have left the device out, whoever else says that it is theirs.
+  func whoLeftOut(_ device: DeviceID) -> [PersonID] { leftOutBy[device] ?? [] }
 
   /// Reads and judges everyone. A broken file is as if it were not there, and is told.
   ///
@@ -51,7 +55,12 @@ struct People: Sendable {
     }
     self.trust = trust
     self.persons = persons
-    formerDevices = persons.values.reduce(into: Set()) { $0.formUnion($1.former.keys) }
+    var leftOutBy: [DeviceID: [PersonID]] = [:]
+    for person in persons.values {
+      for device in person.former.keys { leftOutBy[device, default: []].append(person.id) }
+    }
+    self.leftOutBy = leftOutBy
+    formerDevices = Set(leftOutBy.keys)
       .subtracting(persons.values.flatMap { Array($0.devices.keys) + Array($0.waiting.keys) })
     files = Dictionary(
       reading.paths.filter { statements.broken[$0.key] == nil }.map { ($0.value, $0.key.bytes) },

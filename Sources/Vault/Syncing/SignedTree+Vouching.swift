@@ -25,9 +25,10 @@ extension SignedTree {
   /// Whether the person has closings that count.
   package func holds(_ person: PersonID) -> Bool { people[person] != nil }
 
-  /// Whose device it is, whether it counts or not; nil for one that nobody certified.
-  package func person(of device: DeviceID) -> PersonID? {
-    certified(device)?.certificate.person
+  /// Those who have certified the device, whether it counts or not. An honest one has one person; whoever has its key can have
+  /// anybody certify it.
+  package func persons(of device: DeviceID) -> [PersonID] {
+    people.persons.values.filter { $0.anyCertificate(of: device) != nil }.map(\.id)
   }
 
   /// The device with a certificate of it, whether it counts or not; nil for one that nobody certified.

@@ -58,9 +58,28 @@ extension SignedTree {
   /// Whether a file is a register of a device that was left out by whoever certified it: what that signs counts no more.
   package func isRetired(_ path: VaultPath) -> Bool {
     switch path {
-    case .head(_, let device), .device(_, let device): people.isFormer(device)
+    case .head(let member, let device): people.isFormer(device) || isLeftOut(device, of: member)
+    case .device(let person, let device):
+      people.isFormer(device) || people.whoLeftOut(device).contains(person)
     default: false
     }
+  }
+
+  /// Whether nobody who could write the member says any more that the device is theirs, and somebody who could has left it out.
+  /// Whoever has the key of a device may have a stranger certify it.
+  private func isLeftOut(_ device: DeviceID, of member: MemberID) -> Bool {
+    let former = people.whoLeftOut(device)
+    if former.isEmpty { return false }
+    let links: MemberLinks
+    do { links = try self.links(of: member) } catch {
+      // Of a member whose root does not hold no head counts.
+      return false
+    }
+    return former.contains(where: links.couldWrite)
+      && !people.persons.values.contains { person in
+        let isTheirs = person.devices[device] != nil || person.waiting[device] != nil
+        return isTheirs && links.couldWrite(person.id)
+      }
   }
 
   /// How far a register's device had counted when it signed this file, whether the file counts or not; nil for one that the
