@@ -136,6 +136,28 @@ import VaultTrust
     #expect(try adults.anna.titles.contains("Visit"))
   }
 
+  /// Where nothing here says any more how far her device has come, she changes such a one as anything else, more than once and in
+  /// one commit as well.
+  @Test func whatIsTakenSoIsChangedAsAnythingElse() throws {
+    let bens = try #require(adults.ben.emma)
+    let annas = adults.anna.vault.device
+    try drop(
+      revision(in: bens, signedBy: adults.ben, "none known") {
+        $0.version[annas] = Limits.number
+      }, with: bens)
+    try loseHeads()
+    _ = try repair()
+    #expect(try text() == "none known")
+    for changed in ["PENICILLIN", "PENICILLIN: severe, says Anna"] {
+      try adults.anna.edit(note, changed)
+      #expect(try text() == changed)
+    }
+    try adults.anna.reopen()
+    #expect(try text() == "PENICILLIN: severe, says Anna")
+    let entry = try #require(adults.anna.emma?.entry(note))
+    #expect(entry.version[annas] < 1000)
+  }
+
   // MARK: Who may not
 
   /// Finding 7 of the review, by an editor who was taken out since.

@@ -110,7 +110,7 @@ extension CommitWriter {
     revision.previous = [entry.revision]
     let latest = items.map(\.time).max() ?? .zero
     (revision.time, revision.device) = (max(time(over: base), latest), context.device.id)
-    makeRoom(in: &revision)
+    beginAnew(&revision, over: base)
     try write(&revision, base: base, entry: entry)
     joined.insert(record)
   }

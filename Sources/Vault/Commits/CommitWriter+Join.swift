@@ -152,7 +152,7 @@ extension CommitWriter {
     }
     revision.version[context.device.id] = counter
     revision.previous = previous
-    makeRoom(in: &revision)
+    beginAnew(&revision, over: base)
     try write(&revision, base: nil, entry: nil)
     joined.insert(revision.record)
   }

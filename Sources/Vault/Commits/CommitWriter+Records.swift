@@ -54,17 +54,24 @@ extension CommitWriter {
     if let base, let copy = try whatVanishes(by: edit, in: revision, over: base) {
       lost.append(copy)
     }
-    makeRoom(in: &revision)
+    beginAnew(&revision, over: base?.revision)
     try write(&revision, base: base?.revision, entry: entry)
   }
 
-  /// Begins the version of a revision anew that would name very many devices, over the one that it goes on from. Devices of which
+  /// Begins the version of a revision anew, over the one that it goes on from, where it would name very many devices, or where that
+  /// one says more of this device than it has written: what goes on from that by its counter would know less. Devices of which
   /// heads are here stay in it: older versions of theirs are known by that.
-  func makeRoom(in revision: inout RecordRevision) {
-    guard revision.version.isCrowded, revision.previous.count == 1,
+  ///
+  /// - Parameter base: The revision that it goes on from.
+  func beginAnew(_ revision: inout RecordRevision, over base: RecordRevision?) {
+    let own = context.device.id
+    // Of what this commit has written before, its counter is right.
+    let reached = written[revision.record] == nil ? counter - 1 : counter
+    let isAhead = base.map { $0.version[own] > reached } ?? false
+    guard revision.version.isCrowded || isAhead, revision.previous.count == 1,
       let base = revision.previous.first
     else { return }
-    revision.version = revision.version.begunAnew(over: base, by: context.device.id) {
+    revision.version = revision.version.begunAnew(over: base, by: own) {
       heads.loaded[$0] != nil
     }
   }
