@@ -158,6 +158,46 @@ import VaultTrust
     #expect(entry.version[annas] < 1000)
   }
 
+  /// Where her head is here, it says how far her device has come: what goes on from more than that is left, as long as she does
+  /// not ask for it, whether a head names it or not.
+  @Test(arguments: [false, true])
+  func whatGoesOnFromWhatNeverWasIsLeft(isNamed: Bool) throws {
+    let bens = try #require(adults.ben.emma)
+    let (annas, device) = (adults.anna.vault.device, adults.ben.vault.device)
+    let next = bens.heads.withLock { CommitWriter(member: bens, heads: $0).counter }
+    let ahead = try revision(in: bens, signedBy: adults.ben, "none known") {
+      $0.version[annas] = Limits.number
+      $0.version[device] = next
+    }
+    let digest = try drop(ahead, with: bens)
+    if isNamed {
+      try bens.heads.withLock { heads in
+        var writer = CommitWriter(member: bens, heads: heads)
+        writer.written[note] = RecordEntry(
+          try RecordRevision(decoding: ahead), named: digest, summary: FrontMatterSummary())
+        _ = try writer.finish()
+        heads = writer.heads
+      }
+      try adults.meet()
+    }
+    let visit = try adults.anna.write("Visit")
+    let emma = try #require(adults.anna.emma)
+    try adults.anna.store.remove(emma.objects.path(of: #require(emma.entry(visit)).revision))
+    try adults.anna.reopen()
+    let report = try repair()
+    #expect(refusals(report)[digest] == .unreached(author(adults.ben), annas))
+    #expect(try text() == "PENICILLIN: severe")
+    var shown: [ContentDigest] = []
+    _ = try adults.anna.vault.repair(
+      taking: [digest.hex],
+      approve: { wanted in
+        shown = wanted.map(\.digest)
+        return true
+      })
+    #expect(shown == [digest])
+    #expect(try text() == "none known")
+  }
+
   // MARK: Who may not
 
   /// Finding 7 of the review, by an editor who was taken out since.

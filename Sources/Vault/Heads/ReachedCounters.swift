@@ -53,6 +53,14 @@ struct ReachedCounters: Sendable {
     }
   }
 
+  /// Takes in what a device has signed a revision with, whatever has become of its head.
+  mutating func add(_ counter: UInt64, signedBy device: DeviceID) {
+    if isKnown(device) { known[device] = max(known[device] ?? 0, counter) }
+  }
+
+  /// Whether its own heads say how far the device has come.
+  func isKnown(_ device: DeviceID) -> Bool { known[device] ?? 0 > 0 }
+
   private var branches: [DeviceID: UInt64] = [:]
 
   private mutating func share(_ device: DeviceID, _ above: UInt64) {
@@ -97,9 +105,14 @@ extension Member {
   }
 
   /// The first device of whose counters the version has one that was never written, as far as is known here.
-  private func unreached(_ version: VersionVector, _ reached: ReachedCounters) -> DeviceID? {
+  ///
+  /// - Parameter isAsked: Which devices are looked at.
+  func unreached(
+    _ version: VersionVector, _ reached: ReachedCounters,
+    where isAsked: (DeviceID) -> Bool = { _ in true }
+  ) -> DeviceID? {
     version.entries.first { entry in
-      !entry.device.standsForRevision
+      !entry.device.standsForRevision && isAsked(entry.device)
         && entry.counter > reached.limit(of: entry.device, isWriter: isWriter)
         && !isLeftOut(entry.device)
     }?.device

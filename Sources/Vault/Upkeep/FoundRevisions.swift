@@ -21,12 +21,16 @@ package struct UnvouchedRevision: Sendable {
     case waitingDevice(Authorship.Author)
     /// Whoever signed it may not write the member, or not any more.
     case mayNotWrite(Authorship.Author)
+    /// It was written over a change of this device that has not come, or never was, by all that the device's heads say.
+    case unreached(Authorship.Author, DeviceID)
 
     /// Whoever signed it.
     package var author: Authorship.Author? {
       switch self {
       case .notSigned, .unprovedJoin: nil
-      case .removedDevice(let author), .waitingDevice(let author), .mayNotWrite(let author): author
+      case .removedDevice(let author), .waitingDevice(let author), .mayNotWrite(let author),
+        .unreached(let author, _):
+        author
       }
     }
   }
@@ -162,8 +166,22 @@ extension Member {
       && context.people[context.person]?.former.isEmpty ?? false
   }
 
-  /// Why a revision that no head names is not taken; nil if whoever signed it may write the member now.
-  func refusal(of found: FoundRevisions.Found) -> UnvouchedRevision.Refusal? {
+  /// How far devices have come by all that was found. Of those of which no head is left nothing says it.
+  func reached(in all: [FoundRevisions.Found]) -> ReachedCounters {
+    var reached = heads.withLock { ReachedCounters($0, by: witnesses) }
+    for found in all {
+      if let device = found.author?.device {
+        reached.add(found.revision.version[device], signedBy: device)
+      }
+    }
+    return reached
+  }
+
+  /// Why a revision that no head names is not taken; nil if whoever signed it may write the member now, and it goes on from nothing
+  /// that a device has not come to.
+  func refusal(
+    of found: FoundRevisions.Found, _ reached: ReachedCounters
+  ) -> UnvouchedRevision.Refusal? {
     guard let author = found.author, let signature = found.revision.signature else {
       return found.revision.isUnsignedJoin ? .unprovedJoin : .notSigned
     }
@@ -177,19 +195,23 @@ extension Member {
     }
     let mayWrite = register.links.access.mayWrite(
       author.person, at: context.clock.milliseconds())
-    return mayWrite ? nil : .mayNotWrite(author)
+    guard mayWrite else { return .mayNotWrite(author) }
+    return unreached(found.revision.version, reached, where: reached.isKnown)
+      .map { .unreached(author, $0) }
   }
 
-  /// All revisions that segments of verified heads name, as far as these can be read.
+  /// All revisions that segments of verified heads name, as far as these can be read, but those that wait.
   func namedRevisions() throws(VaultError) -> Set<ContentDigest> {
-    var names = Set(allEntries().map(\.revision))
-    for head in heads.withLock({ Array($0.loaded.values) }) {
+    var names: Set<ContentDigest> = []
+    let (loaded, held) = heads.withLock { (Array($0.loaded.values), $0.held) }
+    for head in loaded {
       for segment in head.head.segments {
         do { names.formUnion(try entries(in: segment).map(\.revision)) } catch {
           guard error.isDamage else { throw error }
         }
       }
     }
-    return names
+    names.subtract(held.map(\.entry.revision))
+    return names.union(allEntries().map(\.revision))
   }
 }

@@ -128,14 +128,17 @@ extension Member {
     guard damageReason != nil || !unreadable.isEmpty || entry(.root) == nil || !taken.isEmpty
     else { return .notNeeded }
     let all = try revisionsInObjects(progress: progress)
-    let isOwn = wasNeverShared
-    let wanted = isOwn ? [] : self.unvouched(all, named: taken)
+    let (isOwn, reached) = (wasNeverShared, self.reached(in: all))
+    let wanted = isOwn ? [] : self.unvouched(all, named: taken, reached)
     guard wanted.isEmpty || approve(wanted) else { return .refused }
     let found = try FoundRevisions.sorted(all, named: try namedRevisions()) { found in
       if isOwn || taken.contains(where: found.digest.hex.hasPrefix) { return nil }
-      return refusal(of: found)
+      return refusal(of: found, reached)
     } isJoin: { (found) throws(VaultError) in
-      try isJoin(found.revision, found.digest)
+      guard unreached(found.revision.version, reached, where: reached.isKnown) == nil else {
+        return false
+      }
+      return try isJoin(found.revision, found.digest)
     }
     var report = RepairReport(member: name.string)
     report.unvouched = found.unvouched
@@ -182,12 +185,12 @@ extension Member {
 
   /// Those of the revisions that are asked for by name and would be left alone.
   private func unvouched(
-    _ all: [FoundRevisions.Found], named taken: [String]
+    _ all: [FoundRevisions.Found], named taken: [String], _ reached: ReachedCounters
   ) -> [UnvouchedRevision] {
     var seen: Set<ContentDigest> = []
     return all.compactMap { found in
-      guard taken.contains(where: found.digest.hex.hasPrefix), let refusal = refusal(of: found),
-        seen.insert(found.digest).inserted
+      guard taken.contains(where: found.digest.hex.hasPrefix),
+        let refusal = refusal(of: found, reached), seen.insert(found.digest).inserted
       else { return nil }
       return UnvouchedRevision(found, refusal)
     }

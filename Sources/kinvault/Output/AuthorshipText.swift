@@ -118,6 +118,8 @@ struct AuthorshipText {
     case .waitingDevice(let author):
       "signed by \(name(of: author)), a device that waits for its owner\u{2019}s words"
     case .mayNotWrite(let author): "signed by \(name(of: author)), who may not write here"
+    case .unreached(let author, let device):
+      "signed by \(name(of: author)), over a change of the device \(device.shortHex) that has not come, or never was"
     }
   }
 
@@ -128,6 +130,7 @@ struct AuthorshipText {
     case .removedDevice: "removedDevice"
     case .waitingDevice: "waitingDevice"
     case .mayNotWrite: "mayNotWrite"
+    case .unreached: "unreached"
     }
   }
 

@@ -33,7 +33,7 @@ struct CheckPrint: Encodable {
     var record: String
     var time: String
     var bytes: UInt64
-    /// `notSigned`, `unprovedJoin`, `removedDevice`, `waitingDevice` or `mayNotWrite`.
+    /// `notSigned`, `unprovedJoin`, `removedDevice`, `waitingDevice`, `mayNotWrite` or `unreached`.
     var refusal: String
     var signedBy: AuthorshipText.Row?
     fileprivate var reason: String
