@@ -361,6 +361,28 @@ import VaultObjects
     #expect(report.problems.filter { $0.severity > .note } == [])
   }
 
+  /// A remote has lost a part of one record of a deleted folder: the others come back, and that one when the part is there again.
+  @Test func whatNobodyHasKeepsNoOthersDeleted() throws {
+    try compare()
+    let (vault, emma) = (laptop.vault, try laptop.emma)
+    let folder = RecordEdit.newRecord("Visits")
+    let other = RecordEdit.newRecord("Other", in: folder.record, note: "other")
+    var scan = RecordEdit(record: record)
+    scan.place = RecordPlace(parent: folder.record, title: try #require(FileName("Scan")))
+    try vault.commit(folder, other, scan, to: emma)
+    try vault.commit(try emma.edits(deleting: folder.record), to: emma)
+    let lost = try #require(chunks.new.first)
+    let bytes = try #require(usb.blobs[lost])
+    try usb.remove(lost)
+    let most = try RecordRestore(emma).undeletion(of: folder.record)
+    #expect(most.left.map { $0.record } == [record])
+    try vault.commit(most.edits, to: emma)
+    try usb.put(lost, bytes)
+    let rest = try RecordRestore(emma).undeletion(of: folder.record)
+    try vault.commit(rest.edits, to: emma)
+    #expect(emma.allEntries().allSatisfy { !$0.isDeleted })
+  }
+
   @Test func whatIsRestoredOfItIsRefusedWithItsRecord() throws {
     try compare()
     let emma = try laptop.emma

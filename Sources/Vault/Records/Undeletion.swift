@@ -18,7 +18,8 @@ extension RecordRestore {
   /// Brings back a deleted record, with the deleted records below it that went at the same time; those above it too, where
   /// they are deleted. Of one that is back, what was left then.
   ///
-  /// - Throws: `alreadyExists` if another record has taken its place; `notFound`, `missing`, `damaged` of the record itself.
+  /// - Throws: `alreadyExists` if another record has taken its place; `notFound`, `missing`, `damaged` of the record itself; `away`
+  ///   of what a lazy vault cannot have now.
   package func undeletion(of record: RecordID) throws(VaultError) -> Undeletion {
     guard let entry = member.entry(record) else { throw .notFound(what: "the record") }
     var plan = Undeletion()
@@ -71,7 +72,7 @@ extension RecordRestore {
           guard deletion.includes(child) else { continue }
           do { plan.edits.append(try wholeEdit(undeleting: child)) } catch {
             switch error {
-            case .damaged, .missing, .notFound: plan.left.append((child.record, error))
+            case .damaged, .missing, .notFound, .gone: plan.left.append((child.record, error))
             default: throw error
             }
             continue
@@ -88,7 +89,7 @@ extension RecordRestore {
 
   /// The same of a record of which everything is here: what is not would keep all the others from coming back.
   ///
-  /// - Throws: `missing`, `damaged` of what is not.
+  /// - Throws: `missing`, `damaged`, `gone` of what is not; `away` of what cannot be had now.
   private func wholeEdit(undeleting entry: RecordEntry) throws(VaultError) -> RecordEdit {
     let before = try revisionBeforeDeletion(of: entry.record)
     var failure: VaultError?
@@ -96,20 +97,21 @@ extension RecordRestore {
       revision: before.digest, of: entry.record, isOnlyInHistory: true,
       visit: { object in
         guard failure == nil, object.kind == .chunk else { return }
-        failure = lack(of: object.digest)
+        failure = lack(of: object.digest, in: entry.record)
       }, fail: { failure = failure ?? $1 })
     if let failure { throw failure }
     return try edit(of: entry.record, to: before.revision)
   }
 
-  /// What a commit would say of a chunk that is not here. Those of a lazy vault are brought here before it.
-  private func lack(of chunk: ContentDigest) -> VaultError? {
-    if member.objects.isLazy { return nil }
+  /// What a commit would say of a chunk that nobody has. One that a lazy vault keeps elsewhere is brought here.
+  private func lack(of chunk: ContentDigest, in record: RecordID) -> VaultError? {
     do {
+      try member.objects.fetchIfAway(chunk)
       if try member.objects.isPresent(chunk) { return nil }
       return .missing(path: member.objects.path(of: chunk).string)
     } catch {
-      return error
+      guard case .gone(let path, _) = error else { return error }
+      return .gone(path: path, record: record)
     }
   }
 }
