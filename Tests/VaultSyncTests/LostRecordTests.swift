@@ -159,4 +159,49 @@ import VaultModel
     }
     try family.expectAgreement()
   }
+
+  /// The same where somebody has changed that record meanwhile: they had not seen what is lost, so what they overrule is kept.
+  @Test func whatWasWrittenMeanwhileOverrulesNothingUnseen() throws {
+    try desk.edit(record, "second")
+    try desk.sync(usb)
+    try laptop.sync(usb)
+    try lose(onlyNewest: true, by: [desk])
+    _ = try desk.vault.repair()
+    desk.clock.turn(bySeconds: 86_400)
+    try desk.edit(record, "third")
+    try family.meet(at: usb)
+    for device in family.devices {
+      #expect(try note(by: device) == "third")
+      let kept = try device.emma.keptConflicts()
+      #expect(kept.flatMap(\.items).map(\.content) == [.inline(Array("second".utf8))])
+    }
+    try family.expectAgreement()
+  }
+
+  /// The same where it was joined meanwhile with what somebody had written beside the lost one.
+  @Test func whatWasJoinedMeanwhileHidesNothing() throws {
+    try new.sync(usb)
+    try desk.edit(record, "second")
+    try desk.sync(usb)
+    try laptop.sync(usb)
+    let name = try #require(FileName("scan"))
+    new.clock.turn(bySeconds: 86_400)
+    var edit = RecordEdit(record: record)
+    edit.items[name] = try .photo("scan", byteCount: 3_000, seed: 1, in: new.emma)
+    try new.commit(edit)
+    try lose(onlyNewest: true, by: [desk])
+    _ = try desk.vault.repair()
+    try desk.sync(usb)
+    try new.sync(usb)
+    try desk.sync(usb)
+    #expect(try note(by: desk) == "first")
+    try family.meet(at: usb)
+    for device in family.devices {
+      #expect(try note(by: device) == "second")
+      let emma = try device.emma
+      let shown = try emma.revision(#require(emma.entry(record)).revision)
+      #expect(try emma.item(named: name, of: shown)?.size == 3_000)
+    }
+    try family.expectAgreement()
+  }
 }

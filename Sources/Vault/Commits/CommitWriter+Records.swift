@@ -218,7 +218,7 @@ extension CommitWriter {
         what: "the number of devices that have changed a record",
         found: revision.version.entries.count, limit: Limits.versionDevices)
     }
-    let isJoin = revision.previous.count > 1 && revision.lossMark == nil
+    let isJoin = revision.previous.count > 1 && !revision.isStandIn
     let signer = try isJoin ? nil : context.ownCertificate().id
     if !isJoin, !revision.place.isDeleted { revision.removePadding() }
     let bytes: [UInt8]

@@ -19,10 +19,8 @@ struct RevisionJoin {
 
   /// - Throws: `missing` or `damaged` when a page of either cannot be read.
   func run(_ a: NamedRevision, _ b: NamedRevision) throws(VaultError) -> Outcome {
-    let ofA = try bases(of: a, knownTo: b.revision.version)
-    let ofB = try bases(of: b, knownTo: a.revision.version)
-    let steps = max(ofA.steps, ofB.steps)
-    let newestFirst = (ofA.bases + ofB.bases).sorted {
+    let (steps, found) = try bases(of: a, b)
+    let newestFirst = found.sorted {
       ($0.revision.time, $0.digest) > ($1.revision.time, $1.digest)
     }
     for base in newestFirst {
@@ -40,7 +38,7 @@ struct RevisionJoin {
       try Join.merge(a, b, base: base?.revision, load: load)
     }
     outcome.losers.removeAll { loser in
-      [a, b].contains { $0.digest == loser.revision && $0.revision.isOfBefore(loser.part) }
+      [a, b].contains { $0.digest == loser.revision && $0.revision.isNobodys(loser.part) }
     }
     var copies: [ConflictCopy] = []
     for (side, other) in [(a, b), (b, a)] {
@@ -53,10 +51,27 @@ struct RevisionJoin {
     return Outcome(merged: outcome.merged, copies: copies, metFiles: outcome.metFiles)
   }
 
+  /// The ancestors of two revisions that the other one knew, and how many revisions came after the oldest.
+  ///
+  /// What a stand-in replaced it has not seen: that is no base for what comes after it, also where somebody has it again.
+  private func bases(
+    of a: NamedRevision, _ b: NamedRevision
+  ) throws(VaultError) -> (steps: Int, bases: [NamedRevision]) {
+    var lost: Set<ContentDigest> = []
+    while true {
+      let known = lost
+      let ofA = try bases(of: a, knownTo: b.revision.version, without: &lost)
+      let ofB = try bases(of: b, knownTo: a.revision.version, without: &lost)
+      if lost == known { return (max(ofA.steps, ofB.steps), ofA.bases + ofB.bases) }
+    }
+  }
+
   /// The ancestors of a revision that the other side knew, the first on each way to it, and how many revisions came after the
   /// oldest; none when they are no longer kept, or cannot be read.
+  ///
+  /// - Parameter lost: What stand-ins on the way replaced is passed over, and added.
   private func bases(
-    of start: NamedRevision, knownTo other: VersionVector
+    of start: NamedRevision, knownTo other: VersionVector, without lost: inout Set<ContentDigest>
   ) throws(VaultError) -> (steps: Int, bases: [NamedRevision]) {
     var steps = 0
     var level = [start]
@@ -65,15 +80,13 @@ struct RevisionJoin {
     while !level.isEmpty, steps < Self.depthLimit {
       var next: [NamedRevision] = []
       for child in level {
+        if let mark = child.revision.lossMark { lost.insert(mark.lost) }
         for digest in child.revision.previous where seen.insert(digest).inserted {
           guard let parent = try ifWhole(named(digest)) else { continue }
-          if other.names(digest) {
+          if !lost.contains(digest), parent.isKnown(to: other) {
             found.append(parent)
-            continue
-          }
-          switch parent.revision.version.compare(to: other) {
-          case .dominated, .equal: found.append(parent)
-          case .dominates, .concurrent: next.append(parent)
+          } else {
+            next.append(parent)
           }
         }
       }
@@ -268,6 +281,17 @@ struct RevisionJoin {
       }
       return other?.time == item.time && other?.content == item.content
         && other?.isDeleted == item.isDeleted
+    }
+  }
+}
+
+extension NamedRevision {
+  /// Whether whoever wrote a revision of this version had seen it, or that is this one.
+  fileprivate func isKnown(to version: VersionVector) -> Bool {
+    if version.names(digest) { return true }
+    return switch revision.version.compare(to: version) {
+    case .dominated, .equal: true
+    case .dominates, .concurrent: false
     }
   }
 }

@@ -40,7 +40,7 @@ extension Member {
   /// Finds among entries that another device's head brings those that hide what this one has written, before they are
   /// taken.
   ///
-  /// Costs nothing but for records of which this device has written what is known; of these, one revision each mostly.
+  /// Costs one revision of each record that changes mostly.
   ///
   /// - Throws: `io`.
   func noteHidden(by entries: [RecordEntry], _ heads: inout HeadsState) throws(VaultError) {
@@ -48,20 +48,19 @@ extension Member {
     let own = context.device.id
     let replacing = withRecords(heads) { manifest in
       entries.flatMap { entry in
-        manifest.rivals(of: entry.record).filter {
-          ($0.version[own] > 0 || entry.mayStandIn(for: $0))
-            && entry.compare(to: $0) == .dominates
-        }.map { (entry: entry, known: $0) }
+        manifest.rivals(of: entry.record).filter { entry.compare(to: $0) == .dominates }
+          .map { (entry: entry, known: $0) }
       }
     }
     for (entry, known) in replacing {
-      if try isCalledLost(known, by: entry) {
+      if try isCalledLost(known, by: entry.revision) {
         heads.hidden.add(
           HiddenVersions.Hidden(
             record: entry.record, revision: known.revision, claimed: entry.version[own],
             isCalledLost: true))
         continue
       }
+      guard known.version[own] > 0 else { continue }
       if try ifWhole(revision(entry.revision))?.previous.contains(known.revision) ?? false {
         continue
       }
@@ -74,24 +73,27 @@ extension Member {
     }
   }
 
-  /// Whether the entry's revision, or one before it, stands in the place of a version that is whole here.
+  /// Whether the revision goes on from a version that is whole here by nothing but stand-ins, as far as those on the way are here.
   private func isCalledLost(
-    _ known: RecordEntry, by entry: RecordEntry
+    _ known: RecordEntry, by start: ContentDigest
   ) throws(VaultError) -> Bool {
-    guard entry.mayStandIn(for: known) else { return false }
-    var open = [entry.revision]
-    var seen = Set(open + [known.revision])
-    // Edits of a stand-in keep its mark.
+    var isLost = false
+    var open = [start]
+    var seen = Set(open)
     while let digest = open.popLast(), seen.count <= Self.pastLimit {
-      guard let revision = try ifWhole(self.revision(digest)),
-        LossMark(revision.attributes.xattrs) != nil
-      else { continue }
-      if revision.lossMark?.lost == known.revision {
-        return try ifWhole(items(of: self.revision(known.revision))) != nil
+      guard let revision = try ifWhole(self.revision(digest)) else { continue }
+      // What has not seen it does not come from it either.
+      let version = revision.version
+      guard version.isBegunAnew || version.compare(to: known.version) == .dominates else {
+        continue
       }
-      open += revision.previous.filter { seen.insert($0).inserted }
+      let isMarked = revision.lossMark?.lost == known.revision
+      if revision.previous.contains(known.revision), !isMarked { return false }
+      isLost = isLost || isMarked
+      open += revision.previous.filter { $0 != known.revision && seen.insert($0).inserted }
     }
-    return false
+    guard isLost else { return false }
+    return try ifWhole(items(of: self.revision(known.revision))) != nil
   }
 
   /// The version itself if this device has written it; of a join the parts that it has written.

@@ -37,7 +37,7 @@ extension CommitWriter {
   ) throws(VaultError) {
     // What is lost had not seen one that was written beside it: of that everything counts.
     let isBefore = before.map { entry.version.knows($0) } ?? true
-    let mark = LossMark(of: entry.revision, writtenAt: isBefore ? entry.time : .zero)
+    let mark = LossMark(of: entry.revision)
     var revision = empty(entry, mark)
     let place = revision.place
     if let before, !isBefore || !entry.isDeleted { revision = before.revision }
@@ -49,7 +49,7 @@ extension CommitWriter {
       $0.joined(with: $1.version)
     }
     revision.version[context.device.id] = counter
-    // Not of now: by this those who have what is lost see that the entry may be of a stand-in.
+    // Not of now: nobody has written anything.
     (revision.time, revision.device) = (
       max(entry.time, before?.revision.time ?? .zero).next(now: 0), context.device.id
     )

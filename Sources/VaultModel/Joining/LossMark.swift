@@ -6,31 +6,23 @@
 package struct LossMark: Hashable, Sendable {
   /// The revision that could not be read.
   package var lost: ContentDigest
-  /// When that was written, as its entry says: what the stand-in holds of it or of before is no later.
-  package var time: HybridTime
 
-  package init(of lost: ContentDigest, writtenAt time: HybridTime) {
-    self.lost = lost
-    self.time = time
-  }
+  package init(of lost: ContentDigest) { self.lost = lost }
 
   /// The extended attribute's name.
   static let xattrName = Array("user.kinvault.lost".utf8)
 
   /// The mark among these attributes; nil if there is none, or it does not parse.
   package init?(_ xattrs: [Xattr]) {
-    guard let xattr = xattrs.first(where: { $0.name == Self.xattrName }) else { return nil }
-    let words = String(decoding: xattr.value, as: UTF8.self).split(separator: " ")
-    guard words.count == 2, let lost = ContentDigest(hex: words[0]),
-      let time = UInt64(words[1]).map(HybridTime.init(rawValue:)), time < .last
+    guard let xattr = xattrs.first(where: { $0.name == Self.xattrName }),
+      let lost = ContentDigest(hex: String(decoding: xattr.value, as: UTF8.self))
     else { return nil }
-    self.init(of: lost, writtenAt: time)
+    self.init(of: lost)
   }
 
   /// These attributes with the mark; it alone where there is no room for them all.
   package func added(to xattrs: [Xattr]) -> [Xattr] {
-    let value = Array("\(lost.hex) \(time.rawValue)".utf8)
-    let own = Xattr(name: Self.xattrName, value: value)
+    let own = Xattr(name: Self.xattrName, value: Array(lost.hex.utf8))
     let all = xattrs.filter { $0.name != Self.xattrName } + [own]
     do { return try all.validated() } catch { return [own] }
   }
@@ -57,24 +49,17 @@ package struct LossMark: Hashable, Sendable {
 }
 
 extension RecordRevision {
-  /// What it stands in the place of; nil for any other. An edit of a stand-in keeps the mark, and is none.
-  package var lossMark: LossMark? {
-    LossMark(attributes.xattrs).flatMap { previous.contains($0.lost) ? $0 : nil }
-  }
+  /// The mark of a stand-in, or of one that this is an edit of; nil for any other.
+  package var lossMark: LossMark? { LossMark(attributes.xattrs) }
 
-  /// Whether it is a stand-in, and has this part of itself from what it stands in the place of, or from before: that lost to nobody.
-  package func isOfBefore(_ part: Join.Loser.Part) -> Bool {
-    guard let lossMark else { return false }
-    return switch part {
-    case .item(let item): item.time <= lossMark.time
-    case .place: placeTime <= lossMark.time
+  /// Whether it goes on from the revision of its mark as a stand-in does, without having seen it. An edit of a stand-in is none.
+  package var isStandIn: Bool { lossMark.map { previous.contains($0.lost) } ?? false }
+
+  /// Whether a stand-in, or one before this, has this part of itself: nobody has written it, so that it loses to nobody.
+  package func isNobodys(_ part: Join.Loser.Part) -> Bool {
+    switch part {
+    case .item(let item): item.time == LossMark.oldest
+    case .place: placeTime == LossMark.oldest
     }
-  }
-}
-
-extension RecordEntry {
-  /// Whether its revision may be a stand-in, or have come after one, for another entry's: whoever wants to know looks into it.
-  package func mayStandIn(for other: RecordEntry) -> Bool {
-    type == LossMark.type || time == other.time.next(now: 0)
   }
 }
