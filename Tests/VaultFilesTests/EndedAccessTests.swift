@@ -125,6 +125,29 @@ import VaultModel
     #expect(!again.problems.contains { $0.kind == .unfinished })
   }
 
+  /// A redo file's last record is all that counts of it.
+  @Test func whatWasSyncedIsNotGivenUpForWhatWasNot() throws {
+    let shared = try Shared(.editor, until: 1_800_000_003_000)
+    let tree = shared.tree
+    let handle = try tree.open("Emma/file", [.read, .write])
+    try handle.put(Array("synced".utf8), at: 0)
+    try handle.sync()
+    try handle.put([UInt8](repeating: 3, count: 200_000), at: 0)
+    handle.release()
+    try tree.write("Emma/note", "never synced")
+    shared.now.advance(to: 1_800_000_003_000)
+    tree.refresh()
+    #expect(throws: FileError.readOnly) { try tree.stop() }
+    #expect(shared.other.problems.contains { $0.reason.contains("is lost") })
+    try shared.other.close()
+
+    try shared.mounted.vault.share(
+      #require(shared.mounted.vault.members.first), with: shared.other.person, role: .editor)
+    let again = try shared.device.open()
+    let shown = FileTree(vault: again, options: shared.mounted.options)
+    #expect(try shown.text("Emma/file") == "synced")
+  }
+
   @Test func whoHasAFileOpenIsToldThatItCannotBeSaved() throws {
     let shared = try Shared(.editor, until: 1_800_000_003_000)
     let handle = try shared.tree.open("Emma/file", [.read, .write])

@@ -39,18 +39,30 @@ extension Member {
 
   /// Logs as many of these edits as can be, whether or not they may be committed now. They must be all that no commit has.
   ///
+  /// What was synced before is not given up for what was not: nothing is logged where not all of it can be logged once more.
+  ///
   /// - Returns: What of them is logged, and what is not: that waits in files of its own, or there is no room for it.
   func keep(
     _ edits: [RecordEdit]
   ) throws(VaultError) -> (kept: [RecordEdit], left: [RecordEdit]) {
-    var (whole, left): ([RecordEdit], [RecordEdit]) = ([], [])
+    let synced = redoLog.records
+    var (first, others, left): ([RecordEdit], [RecordEdit], [RecordEdit]) = ([], [], [])
     for edit in edits {
       let parts = try parted(edit)
-      whole.append(parts.whole)
-      if !parts.rest.items.isEmpty { left.append(parts.rest) }
+      let isSynced = synced.contains(edit.record)
+      if isSynced { first.append(parts.whole) } else { others.append(parts.whole) }
+      if parts.rest.items.isEmpty { continue }
+      // Of these an older content may have been.
+      if isSynced { return ([], edits) }
+      left.append(parts.rest)
     }
-    var kept: [RecordEdit] = []
-    left += try keep(whole[...], beside: &kept)
+    if !first.isEmpty {
+      guard let record = try redoRecord(of: first), try redoLog.append(record) else {
+        return ([], edits)
+      }
+    }
+    var kept = first
+    left += try keep(others[...], beside: &kept)
     return (kept, left)
   }
 

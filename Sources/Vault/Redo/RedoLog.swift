@@ -18,6 +18,8 @@ final class RedoLog: Sendable {
     var sequence: UInt64 = 0
     /// Objects that a record since the last commit holds.
     var objects: Set<ContentDigest> = []
+    /// Of which the last record has edits.
+    var records: Set<RecordID> = []
     /// A record may be there or not: nothing may follow it.
     var isBroken = false
   }
@@ -46,6 +48,9 @@ final class RedoLog: Sendable {
   func holds(_ digest: ContentDigest) -> Bool {
     state.withLock { $0.objects.contains(digest) }
   }
+
+  /// The records of the vault of which something is logged: what is logged next replaces that.
+  var records: Set<RecordID> { state.withLock { $0.records } }
 
   /// What a head says that has all that was logged; nil when nothing was since the last one.
   var mark: Head.Redone? {
@@ -77,6 +82,7 @@ final class RedoLog: Sendable {
       state.isBroken = false
       state.offset += bytes.count
       state.objects.formUnion(record.objects.map(\.digest))
+      state.records = Set(record.edits.map(\.record))
       return true
     }
   }
@@ -92,6 +98,7 @@ final class RedoLog: Sendable {
     state.withLock { state in
       state.offset = 0
       state.objects = []
+      state.records = []
       state.isBroken = false
     }
   }
