@@ -1,4 +1,5 @@
 import CFuse
+import Dispatch
 import Synchronization
 import VaultFiles
 
@@ -7,6 +8,8 @@ final class Service: Sendable {
   let tree: FileTree
   let activity = Activity()
   let pageCache = PageCache()
+  /// Writes that wait for a remote: what their programs are told is written has to be in the last commit.
+  let waitingWrites = DispatchGroup()
 
   /// The tree tells of every change that the kernel does not make itself, so answers hold until then.
   let timeout: Double = 86400

@@ -68,11 +68,16 @@ struct WriteRequest: @unchecked Sendable {
   private func onAnotherThread(_ body: @escaping @Sendable () -> Void) {
     // It is there for as long as somebody has to answer.
     let session = service.pageCache.session
+    let waiting = service.waitingWrites
+    waiting.enter()
     let isStarted = SystemThread.detach {
       body()
+      waiting.leave()
       withExtendedLifetime(session) {}
     }
-    if !isStarted { body() }
+    if isStarted { return }
+    body()
+    waiting.leave()
   }
 
   /// The answer to what was written, whether or not it could be synced.

@@ -134,6 +134,7 @@ package final class Mount: Sendable {
     closing: (_ isWhole: Bool) -> Void = { _ in }
   ) throws(FileError) -> Ending {
     serving.loop.join()
+    service.waitingWrites.wait()
     var isWhole = false
     defer {
       session.unmount()
