@@ -20,9 +20,10 @@ extension Member {
         for version in versions where try ifWhole(revision(version.revision)) == nil {
           lost.append(version)
         }
-        if let newest = lost.max(by: { $0.time < $1.time }) {
-          try writer.standIn(for: newest, of: lost, from: found[record])
-        }
+        // The first one goes by the newest.
+        lost.sort { ($0.time, $0.revision) > ($1.time, $1.revision) }
+        var before = found[record]
+        for version in lost { before = try writer.standIn(for: version, from: before) }
       }
       _ = try writer.finish()
     }
@@ -30,11 +31,11 @@ extension Member {
 }
 
 extension CommitWriter {
-  /// Writes the stand-in of the newest of a record's lost versions: as the record was before or, where nothing of that is left, as
-  /// far as the entry says what it was.
+  /// Writes the stand-in of a lost version: as the record was before or, where nothing of that is left, as far as the entry says
+  /// what it was.
   fileprivate mutating func standIn(
-    for entry: RecordEntry, of lost: [RecordEntry], from before: NamedRevision?
-  ) throws(VaultError) {
+    for entry: RecordEntry, from before: NamedRevision?
+  ) throws(VaultError) -> NamedRevision {
     // What is lost had not seen one that was written beside it: of that everything counts.
     let isBefore = before.map { entry.version.knows($0) } ?? true
     let mark = LossMark(of: entry.revision)
@@ -45,9 +46,7 @@ extension CommitWriter {
     if isBefore, revision.place != place {
       (revision.place, revision.placeTime) = (place, LossMark.oldest)
     }
-    revision.version = lost.reduce(before?.revision.version ?? VersionVector()) {
-      $0.joined(with: $1.version)
-    }
+    revision.version = entry.version.joined(with: before?.revision.version ?? VersionVector())
     revision.version[context.device.id] = counter
     // Not of now: nobody has written anything.
     (revision.time, revision.device) = (
@@ -57,7 +56,8 @@ extension CommitWriter {
     revision.attributes.xattrs = mark.added(to: revision.attributes.xattrs)
     revision.attributesTime = LossMark.oldest
     makeRoom(in: &revision)
-    try write(&revision, base: nil, entry: nil)
+    let name = try write(&revision, base: nil, entry: nil)
+    return NamedRevision(revision, named: name)
   }
 
   private func empty(_ entry: RecordEntry, _ mark: LossMark) -> RecordRevision {
