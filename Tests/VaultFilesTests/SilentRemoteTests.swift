@@ -169,6 +169,18 @@ import VaultObjects
     #expect(try mounted.tree.read("Emma/image") == content)
   }
 
+  /// The same of a file that somebody has open.
+  @Test func whatCannotBeSealedAtTheEndIsNamed() throws {
+    let image = try mounted.tree.open("Emma/scan/image")
+    try image.truncate(to: UInt64(content.count + 10))
+    mounted.vault.lazyChunks?.setSource(nil)
+    #expect(throws: FileError.away) { try mounted.tree.stop() }
+    try mounted.vault.audit.flush()
+    let events = try mounted.vault.audit.read().events.map(\.event)
+    #expect(events.contains { $0.action == "unsaved" && $0.detail.hasSuffix("and lost") })
+    image.release()
+  }
+
   @Test func aCommitUnderNewKeysHoldsUpNobodyElse() throws {
     let apart = try underNewKeys()
     let mounted = apart.here

@@ -46,17 +46,6 @@ extension FileTree {
     do { try thinAtLast() } catch {}
   }
 
-  private func keepAtEnd(_ shown: ShownMember) {
-    let (pending, failure) = withTree { tree in
-      (tree[shown.view].pendingEdits, tree[shown.view].failure)
-    }
-    guard let failure, !pending.edits.isEmpty else { return }
-    defer { withExtendedLifetime(pending.objects) {} }
-    log.attempt(.redoLog, of: LogIdentity(shown.member.id)) { () throws(VaultError) in
-      try vault.keepAtEnd(pending.edits, of: shown.member, reason: failure.cause)
-    }
-  }
-
   /// Seals and commits everything, what is open included. Durable when it returns.
   ///
   /// - Throws: the first failure, also when only one file is not saved; the rest is committed all the same.
