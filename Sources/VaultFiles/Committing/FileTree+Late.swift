@@ -1,4 +1,5 @@
 import Log
+import Synchronization
 import Threads
 import Vault
 import VaultErrors

@@ -1,4 +1,5 @@
 import CFuse
+import Dispatch
 import Glibc
 import Threads
 import VaultFiles
