@@ -55,7 +55,7 @@ extension CommitWriter {
     revision.previous = ([entry.revision] + (before.map { [$0.digest] } ?? [])).sorted()
     revision.attributes.xattrs = mark.added(to: revision.attributes.xattrs)
     revision.attributesTime = LossMark.oldest
-    makeRoom(in: &revision)
+    beginAnew(&revision, over: before?.revision)
     let name = try write(&revision, base: nil, entry: nil)
     return NamedRevision(revision, named: name)
   }
