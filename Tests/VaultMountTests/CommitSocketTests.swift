@@ -87,4 +87,19 @@ import VaultFiles
     try fixture.end()
     #expect(MountRegistry.commitAll(stateFolder: fixture.stateFolder, within: 30).isEmpty)
   }
+
+  /// As on a stick with FAT, which has no sockets.
+  @Test(.enabled(if: MountFixture.isPossible, "/dev/fuse cannot be opened"))
+  func aMountWithoutASocketIsAskedByItsMountpoint() throws {
+    let fixture = try MountFixture()
+    try fixture.end()
+    // Nothing can be bound where a folder is.
+    let place = fixture.stateFolder.appending("mounts").appending("\(getpid())-0.commit")
+    try POSIX.call(mkdir(place.string, 0o700))
+    try fixture.start()
+    try POSIX.call(rmdir(place.string))
+    try POSIX.write(fixture.emma.appending("file"), Array("saved just now".utf8))
+    #expect(MountRegistry.commitAll(stateFolder: fixture.stateFolder, within: 30).isEmpty)
+    #expect(try fixture.readElsewhere("file") == Array("saved just now".utf8))
+  }
 }

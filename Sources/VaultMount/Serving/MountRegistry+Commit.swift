@@ -1,6 +1,7 @@
 import BlobStore
 import Glibc
 import SystemPackage
+import Threads
 
 /// A mount that did not commit when it was asked to.
 package struct UncommittedMount: Hashable, Sendable {
@@ -18,19 +19,28 @@ extension MountRegistry {
     stateFolder: FilePath, within seconds: Int
   ) -> [UncommittedMount] {
     let folder = stateFolder.appending("mounts")
-    return FolderNames.readable(in: folder).compactMap { name in
-      let name = String(decoding: name, as: UTF8.self)
-      guard name.hasSuffix(CommitSocket.suffix) else { return nil }
-      let file = folder.appending(String(name.dropLast(CommitSocket.suffix.count)))
-      let answer = ask(folder.appending(name), within: seconds)
-      if answer == .done || answer == .gone { return nil }
-      // One that has ended meanwhile has committed, or said at its end what it could not.
-      guard let mount = (try? SmallFile.load(file)).flatMap(parse) else { return nil }
-      if case .failed(let errno) = answer {
-        return UncommittedMount(mountpoint: mount.mountpoint, errno: errno)
+    let names = Set(FolderNames.readable(in: folder).map { String(decoding: $0, as: UTF8.self) })
+    return names.sorted().compactMap { name in
+      if name.hasSuffix(CommitSocket.suffix) {
+        let registered = folder.appending(String(name.dropLast(CommitSocket.suffix.count)))
+        return uncommitted(registered, after: ask(folder.appending(name), within: seconds))
       }
-      return UncommittedMount(mountpoint: mount.mountpoint, errno: nil)
+      guard !names.contains(name + CommitSocket.suffix) else { return nil }
+      let registered = folder.appending(name)
+      return uncommitted(registered, after: askByMountpoint(registered, within: seconds))
     }
+  }
+
+  private static func uncommitted(_ registered: FilePath, after answer: Answer)
+    -> UncommittedMount?
+  {
+    if answer == .done || answer == .gone { return nil }
+    // One that has ended meanwhile has committed, or said at its end what it could not.
+    guard let mount = (try? SmallFile.load(registered)).flatMap(parse) else { return nil }
+    if case .failed(let errno) = answer {
+      return UncommittedMount(mountpoint: mount.mountpoint, errno: errno)
+    }
+    return UncommittedMount(mountpoint: mount.mountpoint, errno: nil)
   }
 
   private enum Answer: Equatable {
@@ -63,6 +73,41 @@ extension MountRegistry {
     } catch {
       // The caller names a mount that does not answer.
       return .silent
+    }
+  }
+
+  /// Asks a mount that has no socket, since the disk with this machine's state holds none, as a stick with FAT: by way of
+  /// what it shows.
+  private static func askByMountpoint(_ registered: FilePath, within seconds: Int) -> Answer {
+    // One that shows nothing yet has nothing to commit.
+    guard let mountpoint = (try? SmallFile.load(registered)).flatMap(parse)?.mountpoint,
+      (try? MountTable.isVaultMount(mountpoint)) == true
+    else { return .gone }
+    let answer = Monitor<Answer?>(nil)
+    let isAsked = SystemThread.detach {
+      let given = commit(mountpoint)
+      answer.change { $0 = given }
+    }
+    guard isAsked else { return .silent }
+    let end = ContinuousClock.now + .seconds(seconds)
+    return answer.wait { answer in
+      if let answer { return .answer(answer) }
+      let left = end - .now
+      guard left > .zero else { return .answer(.silent) }
+      return .waitAtMost(left)
+    }
+  }
+
+  private static func commit(_ mountpoint: FilePath) -> Answer {
+    do {
+      try CommitRequest.run(mountpoint)
+      return .done
+    } catch {
+      switch error {
+      case .system(_, _, ENOTCONN): return .gone  // the process was killed
+      case .notSaved(_, let errno), .system(_, _, let errno): return .failed(errno: errno)
+      default: return .silent
+      }
     }
   }
 }

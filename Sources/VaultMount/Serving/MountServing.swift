@@ -35,18 +35,15 @@ struct MountServing: Sendable {
       invalidator: invalidator, loop: loop, registration: registration, commitSocket: commitSocket)
   }
 
-  /// By which commands have what was saved here committed.
+  /// By which commands have what was saved here committed. Nil where none can be made, as on a disk with FAT: then they ask by
+  /// way of the mountpoint.
   private static func commitSocket(
     of tree: FileTree, _ registration: MountRegistry.Registration?
   ) -> CommitSocket? {
     guard let registration else { return nil }
-    var socket: CommitSocket?
-    tree.log.attempt(.registration) { () throws(MountError) in
-      socket = try CommitSocket(beside: registration.path) { () throws(FileError) in
-        try tree.commitForCommand()
-      }
+    return try? CommitSocket(beside: registration.path) { () throws(FileError) in
+      try tree.commitForCommand()
     }
-    return socket
   }
 
   /// Has the registration say from now on what could not be saved.
