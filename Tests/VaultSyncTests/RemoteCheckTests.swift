@@ -143,6 +143,30 @@ import VaultModel
     #expect(report.unsyncedRecordCount == 2)
   }
 
+  /// Its own head is late for good: what it has written stands in the heads of those that are left.
+  @Test func whatARemovedDeviceWroteIsLookedAtAsWell() throws {
+    let family = try Family()
+    let usb = MemoryStore()
+    try family.meet(at: usb)
+    let visit = try family[1].write("Visit", "of a device that is removed")
+    try family.meet(at: usb)
+    try family[0].vault.beginGeneration(
+      removing: [family[1].vault.device], words: Family.words.words)
+    try family[0].vault.beginEpoch(of: family[0].emma, without: [])
+    try family[0].sync(usb)
+    let emma = try family[0].emma
+    func check() throws -> RemoteCheckReport {
+      try RemoteCheck(vault: family[0].vault, remote: usb).run(readsData: false)
+    }
+    #expect(try check().unsyncedRecordCount == 0)
+    #expect(try check().isWhole)
+    let revision = try #require(emma.entry(visit)).revision
+    let path = emma.sealedObjects.vaultPath(of: revision).string
+    try usb.remove(BlobPath(path))
+    #expect(try check().problems.contains { $0.path == path })
+    #expect(try !check().isWhole)
+  }
+
   /// Without its folder, and without its heads.
   @Test(arguments: ["", "heads/"])
   func aMemberThatIsNotThereIsNamed(part: String) throws {

@@ -225,6 +225,24 @@ import VaultModel
       try named(1) == ["pull Emma/Visits/Eyes changed", "pull Emma/Old deleted"])
   }
 
+  /// Its head counts no more, and says of nothing that it is there.
+  @Test func aDryRunDoesNotNameWhatARemovedDeviceWrote() throws {
+    let family = try Family()
+    let usb = MemoryStore()
+    try family.meet(at: usb)
+    try family[1].write("Old", "x")
+    let visit = try family[1].write("Visit", "all well")
+    try family.meet(at: usb)
+    try family[0].vault.beginGeneration(
+      removing: [family[1].vault.device], words: Family.words.words)
+    try family[0].vault.beginEpoch(of: family[0].emma, without: [])
+    try family[0].sync(usb)
+    try family[0].edit(visit, "glasses")
+    let planned = try family[0].sync(usb) { $0.isDryRun = true }
+    #expect(planned.records.map { $0.path.map(\.string) } == [["Emma", "Visit"]])
+    #expect(planned.records.map(\.change) == [.changed])
+  }
+
   @Test func auditLogsComeTogetherWhenEverythingIsLookedAt() throws {
     let family = try Family()
     let usb = MemoryStore()

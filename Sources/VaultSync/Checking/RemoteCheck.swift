@@ -143,11 +143,16 @@ private struct RemoteMemberCheck: Sendable {
     // What late heads name may be gone where others have taken it over.
     let heads = try headsThere().filter { !$0.isLate }
     let coverage = RemoteHoldings(heads).coverage
-    let unsynced = member.allEntries().count { coverage.holds($0) == false }
+    // Whose device writes no more, or has no head in this epoch yet, is in others' heads.
+    let named = member.sealedObjects.revisions(namedBy: heads)
+    let isThere = { (entry: RecordEntry) in
+      coverage.holds(entry) != false || named.contains(entry.revision)
+    }
+    let unsynced = member.allEntries().count { !isThere($0) }
     let listed = try ObjectListing.load(member.id, session: session)
-    let needed = needed(by: heads, coverage)
+    let needed = needed(by: heads, isThere)
     let kept = Set(
-      member.neededObjects(where: { coverage.holds($0) != false }) { older in
+      member.neededObjects(where: isThere) { older in
         member.sealedObjects.names(of: older).contains { listed[$0] != nil }
       }.map(\.digest))
     let places = member.sealedObjects.places(of: needed.keys, among: listed)
@@ -188,7 +193,7 @@ private struct RemoteMemberCheck: Sendable {
   }
 
   private func needed(
-    by heads: [OpenedHead], _ coverage: Coverage
+    by heads: [OpenedHead], _ isThere: (RecordEntry) -> Bool
   ) -> [ContentDigest: NeededObject] {
     var needed: [ContentDigest: NeededObject] = [:]
     for segment in heads.flatMap(\.segments) {
@@ -197,7 +202,7 @@ private struct RemoteMemberCheck: Sendable {
     for list in heads.flatMap(\.head.authored) {
       needed[list] = NeededObject(digest: list, kind: .authored, isOnlyInHistory: true)
     }
-    for object in member.neededObjects(where: { coverage.holds($0) != false }) {
+    for object in member.neededObjects(where: isThere) {
       needed[object.digest] = object
     }
     return needed

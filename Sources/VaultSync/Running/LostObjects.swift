@@ -182,7 +182,7 @@ struct LostObjects {
     _ here: Set<ObjectName>, _ there: [ObjectName: UInt64], by heads: [OpenedHead],
     keeping keeps: (_ older: ContentDigest) -> Bool = { _ in true }
   ) -> [ObjectName: NeededObject] {
-    let revisions = Set(heads.flatMap(revisions))
+    let revisions = member.sealedObjects.revisions(namedBy: heads)
     let needed = member.neededObjects(
       where: { revisions.contains($0.revision) }, keeping: keeps)
     return byName(needed + named(by: heads), here, there)
@@ -203,16 +203,6 @@ struct LostObjects {
       head.segments.map { NeededObject(digest: $0, kind: .segment) }
         + head.head.authored.map { NeededObject(digest: $0, kind: .authored) }
         + (head.head.announcement.map { [NeededObject(digest: $0, kind: .announcement)] } ?? [])
-    }
-  }
-
-  private func revisions(_ head: OpenedHead) -> [ContentDigest] {
-    head.segments.flatMap { name -> [ContentDigest] in
-      // One that cannot be read is damage, which is told where it is read to be used.
-      guard let bytes = try? member.sealedObjects.content(name, kind: .segment),
-        let segment = try? Segment(decoding: bytes)
-      else { return [] }
-      return segment.entries.map(\.revision)
     }
   }
 

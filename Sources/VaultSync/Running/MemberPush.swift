@@ -29,7 +29,7 @@ struct MemberPush {
   func bringObjects(_ heads: [OpenedHead]) throws(SyncError) -> [OpenedHead] {
     // Only they say that objects under the current keys are there.
     let there = RemoteHoldings(try headsThere().filter { !$0.isLate })
-    if session.options.isDryRun { noteRecords(of: heads, newTo: there.coverage) }
+    if session.options.isDryRun { noteRecords(of: heads, newTo: there) }
     let packs = PackWriter(session: session, member: member.id)
     let whole: [OpenedHead]
     if (isRepair || there.heads.isEmpty) && !objects.isLazy {
@@ -42,7 +42,9 @@ struct MemberPush {
   }
 
   /// What a dry run says of records: which of these heads' are news to a remote that holds so much.
-  private func noteRecords(of heads: [OpenedHead], newTo coverage: Coverage) {
+  private func noteRecords(of heads: [OpenedHead], newTo there: RemoteHoldings) {
+    let coverage = there.coverage
+    let named = objects.revisions(namedBy: there.heads)
     var joined = Manifest()
     for name in Set(heads.flatMap(\.segments)) {
       // One that cannot be read was told when it was to be sent.
@@ -53,8 +55,8 @@ struct MemberPush {
     }
     let titles = RecordTitles { joined[$0] }
     let records = joined.entries.compactMap { entry -> SyncedRecord? in
-      guard isNews(entry, coverage) else { return nil }
-      let isNew = !isAnyVersionThere(of: entry, coverage)
+      guard !named.contains(entry.revision), isNews(entry, coverage) else { return nil }
+      let isNew = !isAnyVersionThere(of: entry, coverage, named)
       // What was made and deleted since nobody there needs to hear of.
       if isNew, entry.isDeleted { return nil }
       return SyncedRecord(
@@ -65,14 +67,16 @@ struct MemberPush {
   }
 
   /// Whether the remote has some version of the record; as far back as its past can be read.
-  private func isAnyVersionThere(of entry: RecordEntry, _ coverage: Coverage) -> Bool {
+  private func isAnyVersionThere(
+    of entry: RecordEntry, _ coverage: Coverage, _ named: Set<ContentDigest>
+  ) -> Bool {
     var waiting = [entry.revision]
     var passed: Set<ContentDigest> = []
     while let name = waiting.popLast() {
       guard passed.insert(name).inserted, let revision = try? member.revision(name) else {
         continue
       }
-      if coverage.holds(revision) { return true }
+      if named.contains(name) || coverage.holds(revision) { return true }
       waiting += revision.previous
     }
     return false
