@@ -11,21 +11,37 @@ package struct RemoteRegistry: Sendable {
 
   package init(state: StateFolder) { self.state = state }
 
-  /// Every remote, by name.
-  ///
-  /// - Throws: `damaged` when one's file is.
-  package func all() throws(VaultError) -> [RemoteConfiguration] {
-    var found: [RemoteConfiguration] = []
-    for name in try names() { found.append(try load(name)) }
-    return found
-  }
-
-  /// What every remote is called, in order.
+  /// What every remote is called, in order, also one whose file is damaged.
   package func names() throws(VaultError) -> [RemoteName] {
     try storing(state.store.list(Self.folder)).compactMap { entry in
       guard entry.name.hasSuffix(Self.suffix) else { return nil }
       return RemoteName(entry.name.dropLast(Self.suffix.count))
     }
+  }
+
+  /// Every remote, by name.
+  ///
+  /// - Throws: `damaged` when one's file is.
+  package func all() throws(VaultError) -> [RemoteConfiguration] {
+    let found = try readable()
+    // It throws why.
+    if let damaged = found.damaged.first { _ = try load(damaged) }
+    return found.whole
+  }
+
+  /// Every remote whose file is whole, and the names of the others.
+  package func readable() throws(VaultError) -> (
+    whole: [RemoteConfiguration], damaged: [RemoteName]
+  ) {
+    var whole: [RemoteConfiguration] = []
+    var damaged: [RemoteName] = []
+    for name in try names() {
+      do { whole.append(try load(name)) } catch {
+        guard error.isDamage else { throw error }
+        damaged.append(name)
+      }
+    }
+    return (whole, damaged)
   }
 
   /// - Throws: `notFound`, `damaged`.
@@ -52,9 +68,11 @@ package struct RemoteRegistry: Sendable {
 
   /// - Throws: `alreadyExists` when there is one of this name.
   package func requireNone(of name: RemoteName) throws(VaultError) {
-    guard try storing(state.store.size(of: path(name))) == nil else {
-      throw .alreadyExists(what: "the remote \(name)")
-    }
+    if try isThere(name) { throw .alreadyExists(what: "the remote \(name)") }
+  }
+
+  private func isThere(_ name: RemoteName) throws(VaultError) -> Bool {
+    try storing(state.store.size(of: path(name))) != nil
   }
 
   /// Changes what is known of a remote that is there; on disk when it returns.
@@ -69,11 +87,11 @@ package struct RemoteRegistry: Sendable {
     try storing(state.store.replace(path(name), bytes, durably: true))
   }
 
-  /// Forgets a remote and all that is remembered of it. What is stored there stays.
+  /// Forgets a remote and all that is remembered of it, also where that is damaged. What is stored there stays.
   ///
   /// - Throws: `notFound`.
   package func remove(_ name: RemoteName) throws(VaultError) {
-    _ = try load(name)
+    guard try isThere(name) else { throw .notFound(what: "the remote \(name)") }
     let prefix = "\(name)."
     try storing { () throws(BlobStoreError) in
       try state.store.remove(path(name))

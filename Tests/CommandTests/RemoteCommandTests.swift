@@ -36,6 +36,22 @@ import Testing
     #expect(output.contains("disk: ") && output.contains("usb: failed.\n"), "\(output)")
   }
 
+  @Test func aRemoteThatIsDamagedHereHidesNothingAndIsAddedAnew() throws {
+    try desk.write("one", titled: "Visit")
+    try desk.run("remote", "add", "usb", usb, expecting: 0)
+    try desk.run("sync", expecting: 0)
+    _ = try CommandRunner.run(
+      "sh", ["-c", "echo torn > \"$(find '\(desk.state)' -name usb.remote)\""])
+    #expect(try desk.run("record", "list", expecting: 0).output.contains("Visit"))
+    let way = "kinvault remote remove usb, and then kinvault remote add usb ADDRESS"
+    #expect(try desk.run("status", expecting: 0).output.contains(way))
+    #expect(try desk.run("remote", "list", expecting: 0).errors.contains(way))
+    #expect(try desk.run("sync", expecting: 5).errors.contains(way))
+    try desk.run("remote", "remove", "usb", expecting: 0)
+    try desk.run("remote", "add", "usb", usb, expecting: 0)
+    #expect(try desk.run("sync", expecting: 0).output.contains("in sync, nothing to do."))
+  }
+
   @Test func aDoorbellIsSetShownAndTakenAwayAndADeadOneHoldsNothingUp() throws {
     try desk.run("remote", "add", "usb", usb, "--doorbell", "ntfy.example.org", expecting: 2)
     // Nobody listens at this port.

@@ -71,6 +71,20 @@ struct RemoteRegistryTests {
     }
   }
 
+  @Test func aDamagedOneKeepsNobodyFromTheOthersAndCanBeForgotten() throws {
+    let (nas, usb) = (try configuration("nas"), try configuration("usb"))
+    try registry.add(nas)
+    try registry.add(usb)
+    try store.replace("remotes/nas.remote", [], durably: false)
+    #expect(try registry.names() == [nas.name, usb.name])
+    #expect(try registry.readable().whole == [usb])
+    #expect(try registry.readable().damaged == [nas.name])
+    #expect(throws: VaultError.self) { try registry.all() }
+    try registry.remove(nas.name)
+    #expect(try registry.all() == [usb])
+    #expect(throws: VaultError.self) { try registry.remove(nas.name) }
+  }
+
   @Test(arguments: ["", "a b", "../x", "Ä", "A", "x.state", String(repeating: "x", count: 65)])
   func refusesNamesThatNoFileShouldHave(text: String) {
     #expect(RemoteName(text) == nil)

@@ -236,7 +236,7 @@ extension Member {
   private func withoutSyncs(
     _ body: (_ heads: inout HeadsState, _ remotes: [RemoteName]) throws(VaultError) -> Bool
   ) throws(VaultError) -> Bool {
-    let remotes = try RemoteRegistry(state: context.state).all().map(\.name)
+    let remotes = try RemoteRegistry(state: context.state).names()
     let isDone = try context.state.withoutSyncs(of: remotes[...]) { () throws(VaultError) -> Bool in
       try heads.withLock { (heads) throws(VaultError) -> Bool in
         try context.state.withCommitLock { () throws(VaultError) -> Bool in

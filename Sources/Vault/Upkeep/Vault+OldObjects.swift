@@ -54,7 +54,7 @@ extension Vault {
       try PendingEpoch.load(of: member.id, state: state) == nil
     else { return }
     let mark = member.lookForOldObjects
-    let remotes = try RemoteRegistry(state: state).all().map(\.name)
+    let remotes = try RemoteRegistry(state: state).names()
     guard let found = try member.oldObjects() else { return }
     let old = try member.withoutWhatCameAhead(found)
     if !old.isEmpty {

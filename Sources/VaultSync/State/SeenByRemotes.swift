@@ -8,8 +8,8 @@ extension Vault {
   package func counterSeenByRemotes(of member: MemberID) -> UInt64 {
     let path = VaultPath.head(member, device)
     do {
-      return try RemoteRegistry(state: state).all().reduce(0) { seen, remote in
-        let memory = try RemoteStateFile(state: state, remote: remote.name).loadIfKept()
+      return try RemoteRegistry(state: state).names().reduce(0) { seen, name in
+        let memory = try RemoteStateFile(state: state, remote: name).loadIfKept()
         guard let memory else { return .max }
         return max(seen, memory.seen[path]?.state.counter ?? 0)
       }

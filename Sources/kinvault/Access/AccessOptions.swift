@@ -262,8 +262,7 @@ extension AccessOptions {
   /// The remotes that this machine knows for an open vault, which gets its chunks from them if it is lazy.
   func remotes(of vault: Vault, key: borrowing DeviceUnlockKey) throws -> [KnownRemote] {
     try LazyAccess.prepareIfLazy(vault, key: key)
-    guard try !RemoteRegistry.here(vault: vault.id).all().isEmpty else { return [] }
-    return try KnownRemote.find([], vault: vault.id, key: key)
+    return try KnownRemote.whole(of: vault.id, key: key)
   }
 
   /// The key from the session keyring; else from the password, which is asked for if need be.

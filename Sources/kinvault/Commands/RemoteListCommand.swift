@@ -30,7 +30,8 @@ struct RemoteListCommand: ParsableCommand {
   func run() throws {
     let vault = try Vault.describe(folder: folderOptions.folder()).vault
     let state = try StateFolder(root: Environment.stateRoot, vault: vault)
-    let remotes = try RemoteRegistry(state: state).all()
+    let (remotes, damaged) = try RemoteRegistry(state: state).readable()
+    for name in damaged { Terminal.note("kinvault: \(KnownRemote.isDamaged(name))") }
     let seen = try remotes.map {
       try RemoteStateFile(state: state, remote: $0.name).load().lastSuccess
     }
@@ -53,6 +54,7 @@ struct RemoteListCommand: ParsableCommand {
         lastSync.map(DateText.local(milliseconds:)) ?? "never",
       ])
     }
+    for name in damaged { table.add([name.string, RemoteConfiguration.notReadable, ""]) }
     table.print(orElse: "No remotes yet. Add one: kinvault remote add NAME ADDRESS")
   }
 }

@@ -23,12 +23,11 @@ struct RemoteRemoveCommand: ParsableCommand {
   func run() throws {
     let folder = try folderOptions.folder()
     let vault = try Vault.describe(folder: folder).vault
-    let configuration = try KnownRemote.configurations([name], vault: vault)[0]
-    let copy = try VaultCopy.here(in: folder)
-    try forget(FetchedWhileLocked(of: copy, from: configuration.name), from: configuration.name)
-    try RemoteRegistry(state: copy.state).remove(configuration.name)
-    Terminal.writeLine(
-      "Forgot the remote \(configuration.name). The vault's copy there is untouched.")
+    let registry = try RemoteRegistry.here(vault: vault)
+    let remote = try KnownRemote.known(name, registry)
+    try forget(FetchedWhileLocked(of: .here(in: folder), from: remote), from: remote)
+    try registry.remove(remote)
+    Terminal.writeLine("Forgot the remote \(remote). The vault's copy there is untouched.")
   }
 
   /// Before the remote itself: without its name nobody would find it.

@@ -109,7 +109,7 @@ struct SyncCommand: ParsableCommand {
       case .notEnough(let found): seen = found
       }
     }
-    let all = try KnownRemote.find([], vault: vault.id, key: vault.unlocked.key)
+    let all = try KnownRemote.whole(of: vault.id, key: vault.unlocked.key)
     let opened = try vault.opened()
     let outcome = SyncOutcome.syncing(known, opened, order, others: all, seen: seen)
     if outcome.tellsOfParting { try opened.partingIsTold() }

@@ -11,6 +11,8 @@ enum CommandError: Error {
   case alreadyExists(String)
   /// There is nobody to ask for the password.
   case locked(String)
+  /// What this machine keeps is damaged, and there is a way on.
+  case damaged(String)
   /// What was typed in is not right.
   case wrongSecret(String)
   /// Nothing more can be removed from a disk that is full.
@@ -30,7 +32,7 @@ enum CommandError: Error {
     switch self {
     case .usage(let text), .notFound(let text), .alreadyExists(let text), .locked(let text),
       .wrongSecret(let text), .refused(let text), .notPermitted(let text), .unsupported(let text),
-      .noRoom(let text):
+      .noRoom(let text), .damaged(let text):
       text
     case .interrupted: "Interrupted."
     case .problemsFound: ""

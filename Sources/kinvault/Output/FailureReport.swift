@@ -98,6 +98,7 @@ extension FailureReport {
       case .notPermitted: .notPermitted
       case .unsupported: .unsupported
       case .noRoom: .noSpace
+      case .damaged: .damaged
       case .interrupted: .interrupted
       case .problemsFound: .problemsFound
       case .system(_, _, let number): Self.status(ofErrno: number)

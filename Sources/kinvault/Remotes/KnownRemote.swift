@@ -55,6 +55,12 @@ struct KnownRemote: Sendable {
       + "kinvault remote add \(name) ADDRESS --user USER"
   }
 
+  /// What to do where the file is damaged in which this machine keeps a remote.
+  static func isDamaged(_ name: RemoteName) -> String {
+    "What this machine keeps of the remote \(name) is damaged, so nothing is synced with it. What is there is untouched. To "
+      + "go on: kinvault remote remove \(name), and then kinvault remote add \(name) ADDRESS"
+  }
+
   /// The store, with retries and limits around it. Asks nothing of a server yet.
   func open() throws(BlobStoreError) -> any BlobStore {
     var options = RemoteOptions(environment: Environment.all)
@@ -109,21 +115,37 @@ extension KnownRemote {
 
   static func configurations(_ names: [String], vault: VaultID) throws -> [RemoteConfiguration] {
     let registry = try RemoteRegistry.here(vault: vault)
-    if names.isEmpty {
-      let all = try registry.all()
-      guard !all.isEmpty else {
-        throw CommandError.notFound(
-          "This vault has no remotes yet. Add one: kinvault remote add NAME ADDRESS")
-      }
-      return all
-    }
-    return try names.map { text in
-      guard let name = RemoteName(text) else { throw unknown(text) }
+    let wanted = try names.isEmpty ? registry.names() : names.map { try known($0, registry) }
+    guard !wanted.isEmpty else { throw none }
+    return try wanted.map { name in
       do throws(VaultError) { return try registry.load(name) } catch {
-        if case .notFound = error { throw unknown(text) }
-        throw error
+        guard error.isDamage else { throw error }
+        throw CommandError.damaged(isDamaged(name))
       }
     }
+  }
+
+  static var none: CommandError {
+    .notFound("This vault has no remotes yet. Add one: kinvault remote add NAME ADDRESS")
+  }
+
+  /// All remotes whose files are whole: one that is damaged keeps nobody from the others.
+  static func whole(of vault: VaultID, key: borrowing DeviceUnlockKey) throws -> [KnownRemote] {
+    var found: [KnownRemote] = []
+    for configuration in try RemoteRegistry.here(vault: vault).readable().whole {
+      found.append(try KnownRemote(configuration, vault: vault, key: key))
+    }
+    return found
+  }
+
+  /// The remote that a person named, which may be damaged.
+  ///
+  /// - Throws: `notFound`.
+  static func known(_ text: String, _ registry: RemoteRegistry) throws -> RemoteName {
+    guard let name = RemoteName(text), try registry.names().contains(name) else {
+      throw unknown(text)
+    }
+    return name
   }
 
   private static func unknown(_ text: String) -> CommandError {

@@ -15,7 +15,8 @@ enum LazyAccess {
       throw CommandError.usage(
         "This vault is wholly on this machine; nothing of it is kept on a remote only.")
     }
-    let remotes = try KnownRemote.find([], vault: vault.id, key: key)
+    let remotes = try KnownRemote.whole(of: vault.id, key: key)
+    guard !remotes.isEmpty else { throw KnownRemote.none }
     let state = try StateFolder(root: Environment.stateRoot, vault: vault.id)
     chunks.setSource(RemoteChunks(RemoteFiles(remotes.map(\.place)), state: state))
   }
@@ -23,8 +24,7 @@ enum LazyAccess {
   /// Does so if the vault is lazy and there are remotes.
   static func prepareIfLazy(_ vault: Vault, key: borrowing DeviceUnlockKey) throws {
     guard vault.lazyChunks != nil else { return }
-    let registry = try RemoteRegistry.here(vault: vault.id)
-    guard try !registry.all().isEmpty else { return }
+    guard try !RemoteRegistry.here(vault: vault.id).readable().whole.isEmpty else { return }
     try prepare(vault, key: key)
   }
 

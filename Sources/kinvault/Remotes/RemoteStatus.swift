@@ -38,10 +38,18 @@ struct RemoteStatus: Encodable {
   /// Every remote of the vault on this machine.
   static func all(of vault: VaultID) throws -> [RemoteStatus] {
     let state = try StateFolder(root: Environment.stateRoot, vault: vault)
-    return try RemoteRegistry(state: state).all().map { configuration in
-      RemoteStatus(
-        configuration, try RemoteStateFile(state: state, remote: configuration.name).load())
+    let (whole, damaged) = try RemoteRegistry(state: state).readable()
+    var all: [RemoteStatus] = []
+    for remote in whole {
+      let memory = try RemoteStateFile(state: state, remote: remote.name).load()
+      all.append(RemoteStatus(remote.name, remote.shownAddress, memory))
     }
+    for name in damaged {
+      var memory = try RemoteStateFile(state: state, remote: name).load()
+      memory.findings.append(.init(kind: .damagedHere, text: KnownRemote.isDamaged(name)))
+      all.append(RemoteStatus(name, RemoteConfiguration.notReadable, memory))
+    }
+    return all
   }
 
   /// Tells what syncs, also those of a mount, have left for a person to decide.
@@ -53,10 +61,10 @@ struct RemoteStatus: Encodable {
     }
   }
 
-  private init(_ configuration: RemoteConfiguration, _ memory: RemoteMemory) {
+  private init(_ name: RemoteName, _ address: String, _ memory: RemoteMemory) {
     self.memory = memory
-    name = configuration.name.string
-    address = configuration.shownAddress
+    self.name = name.string
+    self.address = address
     pending = memory.pendingCommitCount
     lastSync = memory.lastSuccess.map(DateText.utc(milliseconds:))
     failures = memory.failures?.count ?? 0
@@ -70,10 +78,10 @@ struct RemoteStatus: Encodable {
   private mutating func judge() {
     if failures > 0 {
       state = .error
-    } else if memory.lastSuccess == nil {
-      state = .never
     } else if !findings.isEmpty {
       state = .attention
+    } else if memory.lastSuccess == nil {
+      state = .never
     } else {
       state = pending > 0 ? .pending : .synced
     }
@@ -165,7 +173,9 @@ extension RemoteConfiguration {
   /// The address without what might be a secret.
   var shownAddress: String {
     do { return try RemoteAddress.parse(address).address.description } catch {
-      return "(not readable)"
+      return Self.notReadable
     }
   }
+
+  static let notReadable = "(not readable)"
 }
