@@ -64,8 +64,12 @@ extension FieldVisitor {
   ) throws(ModelError) {
     var version = supported
     try number(field, &version, "version") { found in
-      found == supported
-        ? nil : .unsupported(what: "\(what)", found: "\(found)", supported: "\(supported)")
+      switch found {
+      case supported: nil
+      // No program writes that: the file is empty or torn, as a power cut may leave it.
+      case 0: .malformed(what: "the file", reason: "it has no version")
+      default: .unsupported(what: "\(what)", found: "\(found)", supported: "\(supported)")
+      }
     }
   }
 }
