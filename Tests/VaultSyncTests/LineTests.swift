@@ -1105,6 +1105,31 @@ import VaultTrust
     try expectAll(["lost", "new 3"], on: [family[2]])
   }
 
+  /// A machine that was put back takes its newer head while a program has the file open and has not saved yet: that has seen what
+  /// was there before, as where another machine has changed the file.
+  @Test(arguments: [0, 1])
+  func whatIsSavedOverTheNewerHeadOfAMachineThatWasPutBackHidesNothing(commitCount: Int) throws {
+    let family = try Family(count: 1)
+    let desk = family[0]
+    let visit = try desk.write("Visit", "first")
+    try desk.sync(remote)
+    let snapshot = desk.snapshot()
+    try desk.edit(visit, "before it was put back")
+    try desk.sync(remote)
+    try desk.putBack(snapshot)
+    let emma = try desk.emma
+    let seen = try #require(try emma.item(named: .record, in: visit))
+    try desk.sync(remote)
+    // Something else may be saved first.
+    for number in 0..<commitCount { try desk.write("Other \(number)", "x") }
+    var edit = RecordEdit(record: visit)
+    edit.items[.record] = .note("after")
+    edit.seen[.record] = SeenFile(seen)
+    try desk.commit(edit)
+    let texts = Set(try desk.contents().values)
+    #expect(texts.isSuperset(of: ["after", "before it was put back"]))
+  }
+
   /// Both lines have written segments of the log under one name.
   @Test func theLogsOfBothLinesAreKeptAndChain() throws {
     func note(_ text: String, _ device: Family.Device) throws {

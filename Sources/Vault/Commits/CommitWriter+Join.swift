@@ -205,7 +205,7 @@ extension CommitWriter {
       let origin = try ifWhole(join.origin(of: .item(old), in: base)) ?? base.revision
       // Of two programs on one machine the later one wins, as on any disk. What this machine only brought under another name
       // others have written.
-      if origin.device == context.device.id, origin.time == old.changed { continue }
+      if heads.wasWritten(origin, by: context.device.id), origin.time == old.changed { continue }
       lost.append(
         ConflictCopy(
           mark: ConflictMark(record: edit.record, device: origin.device, time: old.time),

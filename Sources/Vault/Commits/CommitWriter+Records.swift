@@ -123,7 +123,7 @@ extension CommitWriter {
     let origin = try ifWhole(join.origin(of: .place(old), in: base)) ?? base.revision
     let time = base.revision.placeTime
     // Of two programs on one machine the later one wins, as on any disk.
-    if origin.device == context.device.id, origin.time == time { return nil }
+    if heads.wasWritten(origin, by: context.device.id), origin.time == time { return nil }
     let mark = ConflictMark(record: edit.record, device: origin.device, time: time)
     if lost.contains(where: { $0.mark == mark }) { return nil }
     var copy = ConflictCopy(mark: mark, title: old.title, items: [])

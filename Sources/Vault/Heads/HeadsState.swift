@@ -58,12 +58,21 @@ struct HeadsState: Sendable {
   var held: [HeldEntry] = []
   /// What this device has written and others' entries hide.
   var hidden = HiddenVersions()
+  /// Counters of this device that another machine has used, as far as this process has met its heads: this one's copy, or this
+  /// one before it was put back.
+  var usedElsewhere: [ClosedRange<UInt64>] = []
   /// Counters in revisions that a repair took, of devices whose heads may be lost.
   var repaired: [DeviceID: UInt64] = [:]
   /// A device's line was taken over by another one after its head was read: all heads are to be read anew.
   var isToBeRead = false
   /// This device's head has records as written by a device whose line another one has taken over.
   var isToBeRewritten = false
+
+  /// Whether this machine, which is `device`, has written the revision, and no other one under the same key.
+  func wasWritten(_ revision: RecordRevision, by device: DeviceID) -> Bool {
+    let counter = revision.version[device]
+    return revision.device == device && !usedElsewhere.contains { $0.contains(counter) }
+  }
 
   /// Goes on from this time, unless it lies ahead of the clock: then only what was written at it does.
   mutating func note(_ time: HybridTime, by clock: WallClock) {

@@ -1,5 +1,6 @@
 import MachineState
 import Threads
+import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
@@ -177,7 +178,10 @@ extension Member {
       heads.seen[device] = fingerprint
       heads.refused[device] = nil
       heads.waiting[device] = nil
-      if isOwn { try forgetDamage(mendedBy: head) }
+      if isOwn {
+        try forgetDamage(mendedBy: head)
+        try noteUseElsewhere(of: head, after: before?.counter ?? 0, &heads)
+      }
       return .adopted(records, isNews: heads.last(of: device)?.mark != before)
     } catch {
       if isOwn, try isToBeReplaced(heads) {
@@ -192,6 +196,26 @@ extension Member {
       heads.refused[device] = try register.statementMarks()
       return .nothing
     }
+  }
+
+  /// Remembers which of this device's counters another machine has used, where this one has not written `head`: what that brings
+  /// nobody here has seen, and nothing that is saved here takes its place unsaid.
+  private func noteUseElsewhere(
+    of head: LoadedHead, after known: UInt64, _ heads: inout HeadsState
+  ) throws(VaultError) {
+    guard let kept = try context.state.keptHead(of: id), head.hash != Digest.sha256(kept) else {
+      return
+    }
+    let written: UInt64
+    do {
+      let file = try HeadFile(decoding: SignedFile(decoding: kept).body)
+      written = file.device == head.device ? file.counter : 0
+    } catch {
+      // A power cut has torn it.
+      return
+    }
+    let last = max(written, known)
+    if last < head.counter { heads.usedElsewhere.append(last + 1...head.counter) }
   }
 
   /// Whether what stands in the place of this device's own head is to be written over.
