@@ -331,6 +331,24 @@ import Testing
     #expect(damaged.errors.contains("kinvault check") && damaged.errors.contains("Mounted at"))
   }
 
+  /// A power cut or a dying disk has torn it.
+  @Test(arguments: ["people", "links/*"])
+  func aTornMemoryOfWhatWasSeenSaysWhatToDo(name: String) throws {
+    let program = try Program.withVault()
+    let state = program.folder.appending("state").string
+    let found = try CommandRunner.run("sh", ["-c", "ls -d '\(state)'/kinvault/*/\(name)"])
+    let path = String(found.output.dropLast())
+    try program.write("torn", to: path)
+    let check = try program.run("check")
+    #expect(check.status != 0)
+    let told = check.output + check.errors
+    #expect(told.contains(path) && told.contains("remove it"), "\(told)")
+    #expect(!told.contains("\(path) in the vault folder"), "\(told)")
+    unlink(path)
+    try program.run("check", expecting: 0)
+    #expect(try program.run("member", "list", expecting: 0).output.contains("Emma"))
+  }
+
   @Test func aFolderIsAttachedAsItIs() throws {
     let program = try Program.withVault()
     try program.addVaccine()

@@ -86,7 +86,7 @@ extension StateFolder {
       throw VaultError(error)
     }
     do { return try LinkMemory(decoding: file) } catch {
-      throw VaultError(error, path: describe(Self.path(of: member)))
+      throw .damagedMemory(error, path: describe(Self.path(of: member)))
     }
   }
 

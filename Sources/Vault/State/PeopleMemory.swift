@@ -113,7 +113,7 @@ extension StateFolder {
       throw VaultError(error)
     }
     do { return try PeopleMemory(decoding: file) } catch {
-      throw VaultError(error, path: describe(Self.peoplePath))
+      throw .damagedMemory(error, path: describe(Self.peoplePath))
     }
   }
 
@@ -140,5 +140,16 @@ extension StateFolder {
         memory.files[$0] != nil || people.personOfLasting($0) == nil
       }
     }
+  }
+}
+
+extension VaultError {
+  /// What this machine has seen count is not as it was written; with what to do.
+  static func damagedMemory(_ error: ModelError, path: String) -> VaultError {
+    .damaged(
+      path: path,
+      reason: .broken(
+        "\(error). Without it this machine would believe an older copy of the vault's folder. Put the file back from a backup; "
+          + "if there is none, and nobody can have put an older folder here, remove it"))
   }
 }

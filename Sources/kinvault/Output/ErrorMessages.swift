@@ -52,6 +52,9 @@ extension VaultError {
     case .damagedSlot(let path, let reason):
       "The file that this machine is unlocked with is damaged (\(path): \(reason)). No password can open it; "
         + "the records are not affected. The 24 words set a new password: kinvault recover"
+    // A file of this machine's state; in the vault's folder they are named from there.
+    case .damaged(let path, let reason) where path.hasPrefix("/"):
+      "\(path), which this machine keeps for itself, is damaged: \(reason)."
     case .damaged(let path, let reason):
       "\(path) in the vault folder is damaged: \(reason). See what is affected: kinvault check"
     case .missing(let path):
