@@ -78,6 +78,20 @@ import VaultModel
     #expect(isRefused(MemoryVault.password))
   }
 
+  /// Both passwords open the vault then, until one takes the place of the two.
+  @Test func aChangeThatWasCutShortIsMadeAgain() throws {
+    let key = try unlockKey()
+    let first = try #require(slots.all().slots.first)
+    let path = BlobPath("slots").appending(first.id.hex)
+    let file = try memory.stateStore.read(path, limit: 1 << 16)
+    try slots.add(password("another one", named: "password"), for: key, inPlaceOf: first)
+    try memory.stateStore.replace(path, file, durably: true)
+    let opened = try slots.open(password: secret("another one")).slot
+    try slots.add(password("a third one", named: "password"), for: key, inPlaceOf: opened)
+    #expect(isRefused(MemoryVault.password) && isRefused("another one"))
+    #expect(try slots.all().slots.count == 1)
+  }
+
   /// A real second factor: neither alone.
   @Test func bothPartsAreNeeded() throws {
     let key = try unlockKey()

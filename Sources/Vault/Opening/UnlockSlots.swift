@@ -172,7 +172,7 @@ extension UnlockSlots {
 
   /// Adds a slot for the key; on disk when this returns.
   ///
-  /// - Parameter replaced: A slot that goes when the new one is there.
+  /// - Parameter replaced: A slot that goes when the new one is there, with what a change that was cut short has left of its name.
   /// - Throws: `damagedSlot` when the key is not this machine's; `alreadyExists` when another slot has the name.
   @discardableResult
   package func add(
@@ -184,12 +184,12 @@ extension UnlockSlots {
         path: state.describe(StateFolder.devicePath), reason: "the key does not open it")
     }
     return try state.withLock("slots-lock") { () throws(VaultError) in
-      let others = try state.loadSlots(vault: vault).slots.filter { $0.id != replaced?.id }
-      guard !others.contains(where: { $0.name == new.name }) else {
+      let slots = try state.loadSlots(vault: vault).slots
+      guard !slots.contains(where: { $0.name == new.name && $0.name != replaced?.name }) else {
         throw .alreadyExists(what: "a way to unlock that is called “\(new.name)”")
       }
       let slot = try store(new, for: key, time: clock.milliseconds())
-      if let replaced { try state.removeSlot(replaced.id) }
+      for old in slots where old.name == replaced?.name { try state.removeSlot(old.id) }
       return slot
     }
   }
