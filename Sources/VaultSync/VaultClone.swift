@@ -54,7 +54,10 @@ package enum VaultClone {
       SignedTree.load(vault: description.vault, store: store).adding(files))
     var people = ClonedPeople(files: files, problems: problems)
     if !order.takesStrangers { people.leave(order, besides: try LocalLook.ofFolder(store).files) }
-    for (path, bytes) in try people.judge(in: tree) { try write(path, bytes, into: store) }
+    for (path, bytes) in try people.judge(in: tree)
+    where try !hasNewer(path, than: bytes, in: store, tree) {
+      try write(path, bytes, into: store)
+    }
     // A folder without people is no vault that could be opened.
     guard tree.personCount > 0 else { throw .noVault }
     try write(.vault, description.encoded(), into: store)
@@ -97,6 +100,25 @@ package enum VaultClone {
       throw .vault(VaultError(error))
     }
     throw .vault(.folderNotEmpty(folder: name))
+  }
+
+  /// Whether a register is here that is newer, as a clone that was cut short at its end leaves that of its device.
+  private static func hasNewer(
+    _ path: VaultPath, than bytes: [UInt8], in store: any LocalStore, _ tree: SignedTree
+  ) throws(SyncError) -> Bool {
+    guard case .device = path else { return false }
+    let here: [UInt8]
+    do { here = try store.read(BlobPath(path.string), limit: Limits.signedFileBytes) } catch {
+      if case .notFound = error { return false }
+      throw .vault(VaultError(error))
+    }
+    do {
+      return try tree.verify(path, here).counter > tree.verify(path, bytes).counter
+    } catch {
+      // One that does not hold keeps nothing away.
+      guard error.isDamage else { throw .vault(error) }
+      return false
+    }
   }
 
   private static func write(

@@ -54,6 +54,22 @@ import VaultModel
     #expect(try family[0].emma.entry(edit.record) != nil)
   }
 
+  /// The clone before was cut off when it had written more of what its device says of itself than the remote has.
+  @Test func whoeverBeginsAgainKeepsTheNewerRegisterOfTheMachine() throws {
+    let desk = family[0]
+    desk.vault.audit.note(.read, detail: "x")
+    try desk.vault.audit.publish()
+    let register = BlobPath(VaultPath.device(desk.vault.person, desk.vault.device).string)
+    let newer = try desk.store.read(register, limit: 1 << 16)
+    #expect(usb.blobs[register] != newer)
+    _ = try VaultClone.begin(from: usb, into: desk.store, called: "Family")
+    #expect(try desk.store.read(register, limit: 1 << 16) == newer)
+    // What does not hold keeps nothing away that does.
+    try desk.store.replace(register, [1], durably: true)
+    _ = try VaultClone.begin(from: usb, into: desk.store, called: "Family")
+    #expect(try desk.store.read(register, limit: 1 << 16) == usb.blobs[register])
+  }
+
   /// A store with 50,000 files of 1 MiB: it is said, nothing is written, and 64 MiB at most were in memory.
   @Test func aStoreThatSomebodyHasFilledIsRefused() throws {
     let hostile = HeavyStore(usb, fileCount: 50_000)
