@@ -198,6 +198,22 @@ import VaultTrust
     #expect(try text() == "none known")
   }
 
+  /// What this device has signed it had read: it is taken also where an older head of the other device is all that is left.
+  @Test func whatThisDeviceSignedOverMoreThanAHeadSaysIsTaken() throws {
+    try adults.ben.write("By Ben")
+    try adults.meet()
+    let emma = try #require(adults.anna.emma)
+    let signed = try revision(in: emma, signedBy: adults.anna, "PENICILLIN: severe; nuts") {
+      $0.version[adults.ben.vault.device] = 999
+    }
+    try drop(signed, with: emma)
+    let visit = try adults.anna.write("Visit")
+    try adults.anna.store.remove(emma.objects.path(of: #require(emma.entry(visit)).revision))
+    try adults.anna.reopen()
+    #expect(try repair().unvouched.isEmpty)
+    #expect(try text() == "PENICILLIN: severe; nuts")
+  }
+
   // MARK: Who may not
 
   /// Finding 7 of the review, by an editor who was taken out since.

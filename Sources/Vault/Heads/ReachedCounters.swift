@@ -9,6 +9,8 @@ import VaultObjects
 struct ReachedCounters: Sendable {
   /// Of devices of which a head counts here, or did before its epoch ended; of this one always.
   private var known: [DeviceID: UInt64] = [:]
+  /// Those of them of which a head is here that says so itself.
+  private var withHeads: Set<DeviceID> = []
   /// What heads say of any that are believed of it.
   private var told: [DeviceID: UInt64] = [:]
   /// What heads whose word proves it say that they have read or taken over.
@@ -32,6 +34,7 @@ struct ReachedCounters: Sendable {
 
   /// Takes in a head that counts.
   mutating func add(_ head: LoadedHead) {
+    withHeads.insert(head.device)
     known[head.device] = max(known[head.device] ?? 0, head.counter)
     for cover in head.head.basis where word.believes(head.device, of: cover.device) {
       tell(cover.device, cover.counter)
@@ -53,13 +56,13 @@ struct ReachedCounters: Sendable {
     }
   }
 
-  /// Takes in what a device has signed a revision with, whatever has become of its head.
-  mutating func add(_ counter: UInt64, signedBy device: DeviceID) {
+  /// Takes in how far a revision shows that a device had come, whatever has become of its head.
+  mutating func add(_ counter: UInt64, of device: DeviceID) {
     if isKnown(device) { known[device] = max(known[device] ?? 0, counter) }
   }
 
   /// Whether its own heads say how far the device has come.
-  func isKnown(_ device: DeviceID) -> Bool { known[device] ?? 0 > 0 }
+  func isKnown(_ device: DeviceID) -> Bool { withHeads.contains(device) }
 
   private var branches: [DeviceID: UInt64] = [:]
 

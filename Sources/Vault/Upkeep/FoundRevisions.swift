@@ -166,12 +166,15 @@ extension Member {
       && context.people[context.person]?.former.isEmpty ?? false
   }
 
-  /// How far devices have come by all that was found. Of those of which no head is left nothing says it.
+  /// How far devices have come by all that was found: what they have signed, and what this device has, which had read that. Of
+  /// those of which no head is left nothing says it.
   func reached(in all: [FoundRevisions.Found]) -> ReachedCounters {
     var reached = heads.withLock { ReachedCounters($0, by: witnesses) }
     for found in all {
-      if let device = found.author?.device {
-        reached.add(found.revision.version[device], signedBy: device)
+      guard let author = found.author?.device else { continue }
+      for entry in found.revision.version.entries
+      where entry.device == author || author == context.device.id {
+        reached.add(entry.counter, of: entry.device)
       }
     }
     return reached
