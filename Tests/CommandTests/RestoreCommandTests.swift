@@ -63,6 +63,8 @@ import Testing
     #expect(told.errors.contains("\(path) was not restored, nor what was in it."))
     try program.run("record", "show", "Emma/Vaccines/2025-02-20 Polio", expecting: 0)
     try program.run("record", "show", path, expecting: 6)
+    let still = try program.run("restore", "Emma/Vaccines", expecting: 5).output
+    #expect(still.contains("Nothing that is still deleted in Emma/Vaccines can be read yet."))
     try #require(rename(aside, chunk) == 0)
     let again = try program.run("restore", "Emma/Vaccines", expecting: 0)
     #expect(again.output.contains("Restored 1 record in Emma/Vaccines."))

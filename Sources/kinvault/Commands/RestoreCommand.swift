@@ -79,6 +79,7 @@ struct RestoreCommand: ParsableCommand {
 
   private func message(_ undeletion: Undeletion, _ path: String, _ wasDeleted: Bool) -> String {
     let count = undeletion.edits.count
+    if count == 0 { return "Nothing that is still deleted in \(path) can be read yet." }
     if !wasDeleted { return "Restored \(counted(count, "record")) in \(path)." }
     return count > 1
       ? "Restored \(path) and \(counted(count - 1, "record")) with it." : "Restored \(path)."
