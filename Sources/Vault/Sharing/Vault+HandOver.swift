@@ -175,17 +175,25 @@ extension Vault {
   package func untoldOffers() throws(VaultError) -> [OfferedPlace] {
     let open = try offeredPlaces().filter { $0.taker == person && !$0.isAgreed }
     let told = try toldOffers()
-    let new = open.filter { !told.contains($0.id) }
+    let remembered = Self.remembered(
+      Dictionary(grouping: open, by: \.giver).mapValues { $0.map(\.id) })
+    let new = open.filter { remembered.contains($0.id) && !told.contains($0.id) }
     if new.isEmpty { return [] }
-    try keepTold(open.map(\.id))
+    try keepTold(remembered)
     return new
   }
 
-  /// So many are remembered: whoever holds places in members of their own making may offer any number of them.
+  /// So many are told and remembered: whoever holds places in members of their own making may offer any number of them.
   static let toldOffersLimit = 1_024
 
-  func keepTold(_ offers: [StatementID]) throws(VaultError) {
-    let bytes = offers.sorted().prefix(Self.toldOffersLimit).flatMap(\.bytes)
+  /// Those of the offers of each giver that are told: of each as many, so that nobody hides those of others.
+  static func remembered(_ offers: [PersonID: [StatementID]]) -> Set<StatementID> {
+    let givers = offers.sorted { $0.key < $1.key }.map { $0.value.sorted() }
+    return Set(HeadRoom.inTurn(givers).prefix(toldOffersLimit))
+  }
+
+  func keepTold(_ offers: Set<StatementID>) throws(VaultError) {
+    let bytes = offers.sorted().flatMap(\.bytes)
     do {
       try context.state.store.replace(Self.toldPath, bytes, durably: false)
     } catch {
