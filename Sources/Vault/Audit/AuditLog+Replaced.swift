@@ -68,12 +68,14 @@ extension Vault {
       if try segment(inPlaceOf: before, among: claiming) != nil {
         try storing(context.store.remove(BlobPath(old.string)))
       } else {
+        let why =
+          try isRecent(before.body)
+          ? "was written in the last days and is not to be forgotten yet"
+          : "has what it does not have"
         problems += claiming.map { path in
           Problem(
             .missing, .warning, path: path.string,
-            reason:
-              "it does not have all that \(old.string) has, in whose place it says it stands; "
-              + "that one stays here")
+            reason: "\(old.string), in whose place it says it stands, \(why); that one stays here")
         }
       }
     }
