@@ -62,33 +62,38 @@ extension AccessOptions {
 
   /// `withVault` for writing, also on a disk that is so full that nothing can be written: then once more after
   /// `makeRoom`, which may only remove.
+  ///
+  /// - Throws: Where the disk is full all the same, also when the vault is closed, what to do about other files: the command
+  ///   that would make room of this vault is the one that was given.
   func withVault<Value>(
     makingRoomBy makeRoom: (Vault) throws -> Void, _ body: (Vault) throws -> Value
   ) throws -> Value {
-    try withDeferredVault(.writing) { deferred in
-      func attempt() throws -> Value {
-        let vault = try deferred.opened()
-        joinWhatArrived(in: vault, .writing)
-        resumeEpochs(in: vault, .writing)
-        return try body(vault)
+    do {
+      return try withDeferredVault(.writing) { deferred in
+        func attempt() throws -> Value {
+          let vault = try deferred.opened()
+          joinWhatArrived(in: vault, .writing)
+          resumeEpochs(in: vault, .writing)
+          return try body(vault)
+        }
+        do { return try attempt() } catch {
+          guard FailureReport(error).status == .noSpace else { throw error }
+        }
+        // What it cannot write now it writes when there is room.
+        do { try deferred.close() } catch {
+          guard FailureReport(error).status == .noSpace else { throw error }
+        }
+        let vault = try open(deferred.folder, key: deferred.unlocked.key, use: .reading)
+        try makeRoom(vault)
+        try vault.close()
+        return try attempt()
       }
-      do { return try attempt() } catch {
-        guard FailureReport(error).status == .noSpace else { throw error }
-      }
-      // What it cannot write now it writes when there is room.
-      do { try deferred.close() } catch {
-        guard FailureReport(error).status == .noSpace else { throw error }
-      }
-      let vault = try open(deferred.folder, key: deferred.unlocked.key, use: .reading)
-      try makeRoom(vault)
-      try vault.close()
-      do { return try attempt() } catch {
-        guard FailureReport(error).status == .noSpace else { throw error }
-        throw CommandError.noRoom(
-          "The disk of the vault is full, and nothing more of the vault may be removed to make room on it. What was "
-            + "saved before is safe, and can be read. Move or delete other files on that disk, and try again."
-        )
-      }
+    } catch {
+      guard FailureReport(error).status == .noSpace else { throw error }
+      throw CommandError.noRoom(
+        "The disk of the vault is full, and nothing more of the vault may be removed to make room on it. What was "
+          + "saved before is safe, and can be read. Move or delete other files on that disk, and try again."
+      )
     }
   }
 
