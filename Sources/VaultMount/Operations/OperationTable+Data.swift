@@ -18,10 +18,9 @@ extension OperationTable {
           return true
         }
         if isHere { return }
-        ReadFromAfar(
-          request: request, handle: handle, offset: start, byteCount: byteCount,
-          session: service.pageCache.session
-        ).begin()
+        let read = ReadFromAfar(
+          request: request, handle: handle, offset: start, byteCount: byteCount)
+        service.onAnotherThread { read.answer() }
       }
     }
     table.write = { request, inode, content, byteCount, offset, info in

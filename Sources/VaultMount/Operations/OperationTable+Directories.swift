@@ -34,10 +34,10 @@ extension OperationTable {
     table.fsyncdir = { request, inode, _, _ in
       answer(request) { (request, service) throws(FileError) in
         let tree = service.tree
-        if try tree.syncDirectoryIfHere(inode) {
-          fuse_reply_err(request, 0)
-        } else {
-          service.answerFromAfar(request) { () throws(FileError) in try tree.syncDirectory(inode) }
+        try service.answer(request) { () throws(FileError) in
+          try tree.syncDirectoryIfHere(inode)
+        } orFromAfar: { () throws(FileError) in
+          try tree.syncDirectory(inode)
         }
       }
     }

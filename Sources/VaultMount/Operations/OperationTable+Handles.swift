@@ -31,20 +31,20 @@ extension OperationTable {
     table.flush = { request, _, info in
       answer(request) { (request, service) throws(FileError) in
         let handle = try fileHandle(info)
-        if try handle.flushIfHere() {
-          fuse_reply_err(request, 0)
-        } else {
-          service.answerFromAfar(request) { () throws(FileError) in try handle.flush() }
+        try service.answer(request) { () throws(FileError) in
+          try handle.flushIfHere()
+        } orFromAfar: { () throws(FileError) in
+          try handle.flush()
         }
       }
     }
     table.fsync = { request, _, _, info in
       answer(request) { (request, service) throws(FileError) in
         let handle = try fileHandle(info)
-        if try handle.syncIfHere() {
-          fuse_reply_err(request, 0)
-        } else {
-          service.answerFromAfar(request) { () throws(FileError) in try handle.sync() }
+        try service.answer(request) { () throws(FileError) in
+          try handle.syncIfHere()
+        } orFromAfar: { () throws(FileError) in
+          try handle.sync()
         }
       }
     }

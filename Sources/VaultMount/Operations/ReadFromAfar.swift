@@ -1,5 +1,4 @@
 import CFuse
-import Threads
 import VaultFiles
 
 /// A read of what a lazy vault keeps elsewhere, answered on a thread of its own. A remote may say nothing for half a minute,
@@ -11,15 +10,8 @@ struct ReadFromAfar: @unchecked Sendable {
   let handle: FileHandle
   let offset: UInt64
   let byteCount: Int
-  /// It is there for as long as somebody has to answer.
-  let session: FuseSession?
 
-  /// Returns at once, but where no thread is to be had.
-  func begin() {
-    if !SystemThread.detach({ answer() }) { answer() }
-  }
-
-  private func answer() {
+  func answer() {
     do throws(FileError) {
       try ReplyScratch.with(byteCount: byteCount) { (memory) throws(FileError) in
         let count = try handle.readFromAfar(at: offset, into: memory)
@@ -28,6 +20,5 @@ struct ReadFromAfar: @unchecked Sendable {
     } catch {
       fuse_reply_err(request, error.errno)
     }
-    withExtendedLifetime(session) {}
   }
 }

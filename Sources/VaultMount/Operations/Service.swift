@@ -1,6 +1,7 @@
 import CFuse
 import Dispatch
 import Synchronization
+import Threads
 import VaultFiles
 
 /// What every callback finds behind its request: the tree and how long the kernel may remember its answers.
@@ -23,11 +24,32 @@ final class Service: Sendable {
 
   init(tree: FileTree) { self.tree = tree }
 
-  /// Answers what has to wait for a remote, on another thread.
-  func answerFromAfar(
-    _ request: fuse_req_t, _ sync: @escaping @Sendable () throws(FileError) -> Void
-  ) {
-    SyncFromAfar(request: request, sync: sync, session: pageCache.session).begin()
+  /// Runs what may wait for a remote on a thread of its own; on this one where no other is to be had.
+  func onAnotherThread(_ body: @escaping @Sendable () -> Void) {
+    // It is there for as long as somebody has to answer.
+    let session = pageCache.session
+    let isStarted = SystemThread.detach {
+      body()
+      withExtendedLifetime(session) {}
+    }
+    if !isStarted { body() }
+  }
+
+  /// Answers a close or a sync, now or, where it has to wait for a remote, from another thread.
+  ///
+  /// - Parameters:
+  ///   - isDoneHere: Does it without waiting for a remote; false where that has something which this needs.
+  ///   - sync: The same, as long as it may take.
+  func answer(
+    _ request: fuse_req_t, _ isDoneHere: () throws(FileError) -> Bool,
+    orFromAfar sync: @escaping @Sendable () throws(FileError) -> Void
+  ) throws(FileError) {
+    if try isDoneHere() {
+      fuse_reply_err(request, 0)
+    } else {
+      let sync = SyncFromAfar(request: request, sync: sync)
+      onAnotherThread { sync.answer() }
+    }
   }
 }
 

@@ -1,5 +1,4 @@
 import CFuse
-import Threads
 import VaultFiles
 
 /// A close or a sync that needs what a lazy vault keeps elsewhere, answered on a thread of its own, as such a read is.
@@ -8,18 +7,10 @@ import VaultFiles
 struct SyncFromAfar: @unchecked Sendable {
   let request: fuse_req_t
   let sync: @Sendable () throws(FileError) -> Void
-  /// It is there for as long as somebody has to answer.
-  let session: FuseSession?
 
-  /// Returns at once, but where no thread is to be had.
-  func begin() {
-    if !SystemThread.detach({ answer() }) { answer() }
-  }
-
-  private func answer() {
+  func answer() {
     var status: Int32 = 0
     do throws(FileError) { try sync() } catch { status = error.errno }
     fuse_reply_err(request, status)
-    withExtendedLifetime(session) {}
   }
 }

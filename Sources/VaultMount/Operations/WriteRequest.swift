@@ -1,7 +1,6 @@
 import CFuse
 import Dispatch
 import Glibc
-import Threads
 import VaultFiles
 
 /// A write. Where it needs what a lazy vault keeps elsewhere it is done on a thread of its own, as such a read is.
@@ -65,20 +64,14 @@ struct WriteRequest: @unchecked Sendable {
     }
   }
 
-  /// Runs it on this one where no other is to be had.
+  /// The last commit waits for it.
   private func onAnotherThread(_ body: @escaping @Sendable () -> Void) {
-    // It is there for as long as somebody has to answer.
-    let session = service.pageCache.session
     let waiting = service.waitingWrites
     waiting.enter()
-    let isStarted = SystemThread.detach {
+    service.onAnotherThread {
       body()
       waiting.leave()
-      withExtendedLifetime(session) {}
     }
-    if isStarted { return }
-    body()
-    waiting.leave()
   }
 
   /// The answer to what was written, whether or not it could be synced.
