@@ -13,6 +13,9 @@ struct CheckPrint: Encodable {
     var record: String?
     var item: String?
     var isOnlyInHistory: Bool
+
+    /// Whether something that is needed is missing or damaged.
+    var isLoss: Bool { severity != "note" && (kind == "missing" || kind == "damaged") }
   }
 
   struct RepairRow: Encodable {
@@ -136,12 +139,13 @@ struct CheckPrint: Encodable {
           + "\(awayOlderObjects == 1 ? "it" : "them").")
     }
     if unusedObjects > 0 {
+      let reason =
+        problems.contains(where: \.isLoss)
+        ? "named by nothing that can be read; what is missing or damaged may name them."
+        : "no longer needed here; what no other device may ask for any more goes with: kinvault collect"
       Terminal.writeLine(
         "\(counted(unusedObjects, "file")) (\(ByteCount.text(unusedBytes))) "
-          + "\(unusedObjects == 1 ? "is" : "are") "
-          + (losses.isEmpty
-            ? "no longer needed here; what no other device may ask for any more goes with: kinvault collect"
-            : "named by nothing that can be read; what is missing or damaged may name them."))
+          + "\(unusedObjects == 1 ? "is" : "are") \(reason)")
     }
     let notes = problems.filter { $0.severity == "note" }
     let others = problems.filter { $0.severity != "note" }
@@ -155,11 +159,6 @@ struct CheckPrint: Encodable {
     guard let first = remotes.first else { return "NAME" }
     let others = remotes.dropFirst().map(\.string).joined(separator: ", ")
     return others.isEmpty ? first.string : "\(first.string) (or \(others))"
-  }
-
-  /// What is missing or damaged.
-  private var losses: [ProblemRow] {
-    problems.filter { $0.severity != "note" && ($0.kind == "missing" || $0.kind == "damaged") }
   }
 
   private func print(repair: RepairRow) {
@@ -241,44 +240,9 @@ struct CheckPrint: Encodable {
       return
     }
     Terminal.writeLine("\nWhat to do:")
-    let kinds = Set(problems.filter { $0.severity != "note" }.map(\.kind))
-    adviseOnLosses(remote)
-    if kinds.contains("rollback") || kinds.contains("fork") {
-      Terminal.writeLine(
-        """
-          Parts of the folder are older than they were, or two copies of this device have written. Look for
-          a newer copy of the folder, and use one copy on one machine only.
-        """)
-    }
-    if kinds.contains("waiting") {
-      Terminal.writeLine(
-        "  What waits counts by itself once what it needs has come from whoever has that: kinvault sync"
-      )
-    }
-    if kinds.contains("untrusted") {
-      Terminal.writeLine(
-        "  What is not trusted is ignored, and does no harm where it lies; why it is not stands above."
-      )
-    }
-  }
-
-  private func adviseOnLosses(_ remote: String) {
-    if losses.isEmpty { return }
-    Terminal.writeLine(
-      """
-        Copy the encrypted files named above from a backup of this folder back to where they were,
-        then check again. Everything else can be used meanwhile.
-        A remote may have them too: kinvault check --repair --remote \(remote)
-      """)
-    if losses.allSatisfy(\.isOnlyInHistory) {
-      Terminal.writeLine(
-        """
-          Nothing that is there now is hit. An older revision that nothing can mend goes, and the problem with
-          it, when it is no longer kept: kinvault collect --keep-days DAYS
-        """)
-    } else if repairs.isEmpty {
-      Terminal.writeLine(
-        "  Where nothing has them, kinvault check --repair goes on with what is still there.")
-    }
+    let advice = CheckAdvice(
+      problems: problems.filter { $0.severity != "note" }, remote: remote,
+      isRepaired: !repairs.isEmpty)
+    for paragraph in advice.paragraphs { Terminal.writeLine(paragraph) }
   }
 }
