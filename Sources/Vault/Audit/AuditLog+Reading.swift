@@ -90,6 +90,46 @@ extension AuditLog {
     let part: Result<Part, VaultError>
   }
 
+  /// The segments of a device's log, as far as they were gone through in their order.
+  private struct Chain<Part: Sendable> {
+    var parts: [Part] = []
+    var problems: [Problem] = []
+    /// The newest segment.
+    var end: LogEnd?
+    /// What the next segment may follow.
+    private var before: Set<FileHash> = []
+    /// What follows no segment that is here; it may follow one in whose place another stands further on.
+    private var strays: [(path: String, previous: FileHash?)] = []
+
+    /// Goes on with a segment.
+    ///
+    /// - Throws: Why its part is not to be had; the log goes on from it all the same.
+    mutating func add(
+      _ segment: Followed<Part>, first: UInt64, _ path: String
+    ) throws(VaultError) {
+      // Where a copy of its machine went on with the log, it goes on from an earlier one.
+      // One in whose place others stand, which are here still, may be the first.
+      let begins = before.isEmpty || !segment.replaces.isEmpty
+      if segment.previous.map({ !before.contains($0) }) ?? !begins {
+        strays.append((path, segment.previous))
+      }
+      end = LogEnd(next: first, newest: segment.hash)
+      before.insert(segment.hash)
+      before.formUnion(segment.replaces)
+      parts.append(try segment.part.get())
+    }
+
+    /// What follows no segment, now that all are known.
+    mutating func noteStrays() {
+      for (path, previous) in strays where previous.map({ !before.contains($0) }) ?? true {
+        problems.append(
+          Problem(
+            .missing, .warning, path: path,
+            reason: "it does not follow the file before: one was removed or exchanged"))
+      }
+    }
+  }
+
   /// Goes through a device's log in its order.
   ///
   /// - Parameter part: What is wanted of a segment that is verified, asked on several threads; what it throws is a problem of
@@ -99,43 +139,23 @@ extension AuditLog {
     _ device: DeviceID, of person: PersonID,
     _ part: @escaping @Sendable (AuditSegmentBody) throws(VaultError) -> Part
   ) throws(VaultError) -> (parts: [Part], problems: [Problem]) {
-    var parts: [Part] = []
-    var problems: [Problem] = []
-    var end: LogEnd?
-    var before: Set<FileHash> = []
-    // What follows no segment that is here; it may follow one in whose place another stands further on.
-    var strays: [(path: String, previous: FileHash?)] = []
+    var chain = Chain<Part>()
     var rest = try segments(of: device)[...]
     while !rest.isEmpty {
       let batch = Array(rest.prefix(Self.segmentsAtOnce))
       rest = rest.dropFirst(batch.count)
       for (first, segment) in zip(batch, try follow(batch, of: device, part)) {
         let path = VaultPath.auditSegment(device, first: first).string
-        do {
-          let segment = try segment.get()
-          // Where a copy of its machine went on with the log, it goes on from an earlier one.
-          // One in whose place others stand, which are here still, may be the first.
-          let begins = before.isEmpty || !segment.replaces.isEmpty
-          if segment.previous.map({ !before.contains($0) }) ?? !begins {
-            strays.append((path, segment.previous))
-          }
-          end = LogEnd(next: first, newest: segment.hash)
-          before.insert(segment.hash)
-          before.formUnion(segment.replaces)
-          parts.append(try segment.part.get())
-        } catch {
-          problems.append(Problem(error, path: path))
+        do { try chain.add(segment.get(), first: first, path) } catch {
+          chain.problems.append(Problem(error, path: path))
         }
       }
     }
-    for (path, previous) in strays where previous.map({ !before.contains($0) }) ?? true {
-      problems.append(
-        Problem(
-          .missing, .warning, path: path,
-          reason: "it does not follow the file before: one was removed or exchanged"))
+    chain.noteStrays()
+    if let problem = try cut(of: device, person, after: chain.end) {
+      chain.problems.append(problem)
     }
-    if let problem = try cut(of: device, person, after: end) { problems.append(problem) }
-    return (parts, problems)
+    return (chain.parts, chain.problems)
   }
 
   private func follow<Part: Sendable>(
