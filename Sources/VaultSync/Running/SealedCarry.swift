@@ -22,13 +22,7 @@ struct SealedCarry {
     guard let there = try ObjectListing.loadWhole(member, session: session) else {
       return session.change { $0.untakenHeadCount += paths.count }
     }
-    var missing: [(key: ObjectName, value: UInt64)] = []
-    for object in there.sorted(by: { $0.key < $1.key }) where here[object.key] != object.value {
-      // What is torn here comes anew.
-      var isMissing = here[object.key] == nil
-      if !isMissing { isMissing = try isTornHere(object.key) }
-      if isMissing { missing.append(object) }
-    }
+    let missing = try missing(of: there, beside: here)
     var weight = CargoWeight()
     for object in missing { weight.add(byteCount: object.value) }
     let room = try room()
@@ -56,6 +50,19 @@ struct SealedCarry {
     if session.options.isDryRun { return }
     let placed = heads
     try keeping(vault.placeSealedHeads(of: member, placed))
+  }
+
+  /// What is there and not here, or torn here: that comes anew.
+  private func missing(
+    of there: [ObjectName: UInt64], beside here: [ObjectName: UInt64]
+  ) throws(SyncError) -> [(key: ObjectName, value: UInt64)] {
+    var missing: [(key: ObjectName, value: UInt64)] = []
+    for object in there.sorted(by: { $0.key < $1.key }) where here[object.key] != object.value {
+      var isMissing = here[object.key] == nil
+      if !isMissing { isMissing = try isTornHere(object.key) }
+      if isMissing { missing.append(object) }
+    }
+    return missing
   }
 
   /// What may be carried for others: who reads this vault keeps room on the disk to write in it, whatever somebody puts under a
