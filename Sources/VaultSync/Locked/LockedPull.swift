@@ -30,18 +30,35 @@ struct LockedPull {
       session.remember { $0.seen[own] = nil }
     }
     guard !wanted.isEmpty else { return }
+    let incoming = IncomingFolder(session.home, remote: name)
+    // Whatever a head names is there before it: of what cannot be read here only that can be known.
+    guard try fetchObjects(into: incoming) else { return }
+    if !session.options.isDryRun { try saving(try incoming.flush()) }
+    for path in wanted {
+      guard let file = try exchange.fetched(path) else { continue }
+      try exchange.save(path, file, into: incoming)
+    }
+  }
+
+  /// Fetches every object that the remote lists of the member and that is not here.
+  ///
+  /// - Returns: False when not all of it is there then, which is noted.
+  private func fetchObjects(into incoming: IncomingFolder) throws(SyncError) -> Bool {
     // Which objects a lazy vault leaves there only who has the keys knows.
     guard try keeping(session.home.state.loadLazySettings()) == nil else {
-      return session.note(.leftWhileLocked(member))
+      session.note(.leftWhileLocked(member))
+      return false
     }
-    let incoming = IncomingFolder(session.home, remote: name)
     let here = try ObjectListing.loadHere(member, session: session)
     // Whoever carries the member without its keys then would take the head without what was not listed.
-    guard let there = try ObjectListing.loadWhole(member, session: session) else { return }
+    guard let there = try ObjectListing.loadWhole(member, session: session) else {
+      return false
+    }
     let missing = there.filter { here[$0.key] == nil }.sorted { $0.key < $1.key }
     let room = try saving(try incoming.room())
     guard try weigh(missing, besides: incoming, room).fits(room) else {
-      return session.note(.tooMuchWhileLocked(member))
+      session.note(.tooMuchWhileLocked(member))
+      return false
     }
     // A remote may give more than it lists.
     let left = CargoRoom(room)
@@ -51,14 +68,11 @@ struct LockedPull {
       let path = VaultPath.object(member, object.key)
       if try !fetch(path, byteCount: object.value, into: incoming, left) { lost.add(object.key) }
     }
-    guard !left.isUsedUp else { return session.note(.tooMuchWhileLocked(member)) }
-    // Whatever a head names is there before it: of what cannot be read here only that can be known.
-    guard lost.all.isEmpty else { return }
-    if !session.options.isDryRun { try saving(try incoming.flush()) }
-    for path in wanted {
-      guard let file = try exchange.fetched(path) else { continue }
-      try exchange.save(path, file, into: incoming)
+    guard !left.isUsedUp else {
+      session.note(.tooMuchWhileLocked(member))
+      return false
     }
+    return lost.all.isEmpty
   }
 
   /// What these take on the disk by what the remote lists, as far as they were not fetched before; of more than there is room
