@@ -118,6 +118,14 @@ struct RevisionJoin {
     var copies = try keptAside(losers, in: side) { (item) throws(VaultError) in
       try isUnseen(item, by: other.digest)
     }
+    copies += try copiesByMark(of: losers, in: side)
+    return copies.sorted { $0.mark.time < $1.mark.time }
+  }
+
+  /// A copy for each device that wrote something of what lost, and each time at which it did; in no order.
+  private func copiesByMark(
+    of losers: [Join.Loser], in side: NamedRevision
+  ) throws(VaultError) -> [ConflictCopy] {
     var byMark: [ConflictMark: ConflictCopy] = [:]
     for loser in losers where !isAsKept(loser.part, in: side.revision) {
       let time: HybridTime
@@ -137,12 +145,11 @@ struct RevisionJoin {
       }
       byMark[mark] = copy
     }
-    copies += byMark.values.map { copy in
+    return byMark.values.map { copy in
       var copy = copy
       if copy.items.isEmpty { copy.addNoteOfPlace(in: member.id) }
       return copy
     }
-    return copies.sorted { $0.mark.time < $1.mark.time }
   }
 
   /// Whether a part of a revision is a conflict's copy, or where that stands, with nothing changed since it was kept: nobody
