@@ -160,23 +160,31 @@ struct EpochBeginning {
       ends = ends.dropFirst(Link.changeLimit)
     }
     changes += ends
-    var wraps: [Wrap] = []
-    // Whom there is no room for gets the key with the next look.
-    for person in links.access.bySeniority
-    where wraps.count < LinkWriter.wrapCount && !without.contains(person) && ended[person] == nil
-      && !links.access.claimed.contains(person)
-    {
-      guard let other = context.people[person],
-        let wrap = try writer.wrap(key.key, of: nil, for: other)
-      else { continue }
-      wraps.append(wrap)
-    }
+    let wraps = try wraps(by: writer, without: without.union(ended.keys))
     let left = links.history.everyone.filter {
       !links.access.includes($0) && links.history.leaving(of: $0) != nil
     }
     try writer.write(
       changes, epoch: key.key.commitment(member: member.id, binding: context.binding),
       wraps: wraps, confirming: without.union(left))
+  }
+
+  /// Writes the wraps of the new key, but for whoever is out. Whom there is no room for gets the key with the next look.
+  private func wraps(
+    by writer: LinkWriter, without out: Set<PersonID>
+  ) throws(VaultError) -> [Wrap] {
+    let access = writer.links.access
+    var wraps: [Wrap] = []
+    for person in access.bySeniority
+    where wraps.count < LinkWriter.wrapCount && !out.contains(person)
+      && !access.claimed.contains(person)
+    {
+      guard let other = context.people[person],
+        let wrap = try writer.wrap(key.key, of: nil, for: other)
+      else { continue }
+      wraps.append(wrap)
+    }
+    return wraps
   }
 }
 
