@@ -1,4 +1,5 @@
 import Testing
+import Vault
 
 @testable import kinvault
 
@@ -71,9 +72,9 @@ import Testing
   @Test(arguments: [20, 40, 80, 200])
   func aProgressLineFitsTheTerminal(_ width: Int) {
     for done: UInt64 in [0, 1, 500_000_000, 1_000_000_000] {
-      let line = ProgressBar.line(
-        label: "Some rather long label here", done: done, total: 1_000_000_000, unit: .bytes,
-        elapsed: 3, width: width)
+      let progress = WorkProgress(
+        label: "Some rather long label here", done: done, total: 1_000_000_000)
+      let line = ProgressBar.line(progress, unit: .bytes, elapsed: 3, width: width)
       #expect(DisplayWidth.of(line) < width)
     }
   }

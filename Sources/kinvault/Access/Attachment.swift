@@ -133,7 +133,7 @@ final class TransferProgress: Sendable {
       done += count
       return done
     }
-    bar.update(label, done: sum, total: total)
+    bar.update(WorkProgress(label: label, done: sum, total: total))
   }
 
   func finish() { bar.finish() }

@@ -12,7 +12,8 @@ struct RecordSearch {
     let bar = ProgressBar(.items)
     defer { bar.finish() }
     try index.catchUp(members) { done, total in
-      bar.update("Reading records", done: UInt64(done), total: UInt64(total))
+      bar.update(
+        WorkProgress(label: "Reading records", done: UInt64(done), total: UInt64(total)))
     }
   }
 }

@@ -155,9 +155,3 @@ extension CheckCommand {
   /// Heads name segments, these name records, and these name the rest.
   private static let mendingRounds = 4
 }
-
-extension ProgressBar {
-  func update(_ progress: WorkProgress) {
-    update(progress.label, done: progress.done, total: progress.total)
-  }
-}

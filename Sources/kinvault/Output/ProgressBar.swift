@@ -1,5 +1,6 @@
 import Glibc
 import Threads
+import Vault
 
 /// How far long work has come, on one line of standard error that is drawn over; nothing at all
 /// where standard error is no terminal. May be told from any thread.
@@ -25,8 +26,8 @@ final class ProgressBar: Sendable {
     self.isShown = isShown
   }
 
-  /// Draws at most ten times a second. A `total` of 0 means that it is not known.
-  func update(_ label: String, done: UInt64, total: UInt64) {
+  /// Draws at most ten times a second.
+  func update(_ progress: WorkProgress) {
     guard isShown else { return }
     let now = Self.now()
     state.withLock { state in
@@ -35,8 +36,7 @@ final class ProgressBar: Sendable {
       state.isDrawn = true
       let elapsed = Double(now - started) / 1e9
       let width = Terminal.width(of: STDERR_FILENO) ?? 80
-      let line = Self.line(
-        label: label, done: done, total: total, unit: unit, elapsed: elapsed, width: width)
+      let line = Self.line(progress, unit: unit, elapsed: elapsed, width: width)
       draw("\r" + DisplayWidth.pad(line, to: width - 1))
     }
   }
@@ -58,12 +58,13 @@ final class ProgressBar: Sendable {
 
   /// The line, of at most `width` − 1 columns: `label [#####----]  52 %  1.2 GB  310 MB/s  4 s left`.
   static func line(
-    label: String, done: UInt64, total: UInt64, unit: Unit, elapsed: Double, width: Int
+    _ progress: WorkProgress, unit: Unit, elapsed: Double, width: Int
   ) -> String {
+    let (done, total) = (progress.done, progress.total)
     let rate = elapsed > 0.5 ? Double(done) / elapsed : 0
     var tail = unit == .bytes ? ByteCount.text(done) : "\(done)"
     if unit == .bytes, rate > 0 { tail += "  \(ByteCount.text(UInt64(rate)))/s" }
-    let name = DisplayWidth.cut(Terminal.visible(label), to: max(8, width / 3))
+    let name = DisplayWidth.cut(Terminal.visible(progress.label), to: max(8, width / 3))
     guard total > 0 else { return DisplayWidth.cut("\(name)  \(tail)", to: width - 1) }
     let part = min(1, Double(done) / Double(total))
     if unit == .items { tail += " of \(total)" }
