@@ -115,26 +115,6 @@ struct People: Sendable {
     return certificate
   }
 
-  /// The certificate with this id, if it is this device's.
-  ///
-  /// - Throws: As `certificate(of:person:path:)`.
-  func certificate(
-    _ id: StatementID, of device: DeviceID, person: PersonID, path: VaultPath
-  ) throws(VaultError) -> Certificate {
-    guard persons[person] != nil else {
-      throw .damaged(path: path.string, reason: "its person is not in this vault")
-    }
-    guard let certificate = trust.statements.certificates[id], certificate.person == person,
-      certificate.device == device
-    else { throw .damaged(path: path.string, reason: "its device is not certified") }
-    switch trust.device(id) {
-    case .counts: return certificate
-    case .former: throw .signedByRemovedDevice(path: path.string)
-    case .waiting, .unknown:
-      throw .waiting(path, until: Self.wholeKeys)
-    }
-  }
-
   /// Verifies a statement that a device of the person signed, and that counts.
   ///
   /// - Returns: The statement's id.
