@@ -44,21 +44,6 @@ package struct FileLock: ~Copyable, Sendable {
     return FileLock(file)
   }
 
-  /// The lock of a file in a store's folder, or nil at once while someone else holds it. Makes the file when it is missing,
-  /// and follows no link, as the store does.
-  package static func attempt(
-    in store: DirectoryStore, _ path: BlobPath, mode: Mode = .exclusive
-  ) throws(BlobStoreError) -> FileLock? {
-    let lock = try take(path: path.string, mode: mode, waits: false) { flags in
-      let returned = store.open(path, flags)
-      guard returned == -ENOENT else { return returned }
-      let error = store.makeParent(of: path, durably: false)
-      return error < 0 ? error : store.open(path, flags)
-    }
-    guard let file = lock else { return nil }
-    return FileLock(file)
-  }
-
   /// Opens and locks, once more when the file was removed or replaced while it waited: a lock on a file that has
   /// no name any more would exclude nobody.
   private static func take(

@@ -16,11 +16,6 @@ struct FileLockTests {
     return lock != nil
   }
 
-  private func isFree(_ store: DirectoryStore) throws -> Bool {
-    let lock = try FileLock.attempt(in: store, "staging/token/lock")
-    return lock != nil
-  }
-
   @Test func isExclusiveWhileItLives() throws {
     do {
       let lock = try FileLock(at: path)
@@ -46,11 +41,10 @@ struct FileLockTests {
   }
 
   @Test func aRemovedFileLocksNobodyOut() throws {
-    let store = try DirectoryStore(opening: folder.path)
-    let lock = try FileLock.attempt(in: store, "staging/token/lock")
-    #expect(try !isFree(store))
-    try store.removeFolder("staging")
-    #expect(try isFree(store))
+    let lock = try FileLock(at: path)
+    #expect(try !isFree(.exclusive))
+    try DirectoryStore(opening: folder.path).remove("lock")
+    #expect(try isFree(.exclusive))
     withExtendedLifetime(lock) {}
   }
 }
