@@ -67,10 +67,6 @@ package struct FrontMatterSummary: Hashable, Sendable {
 }
 
 extension FrontMatter {
-  /// How many bytes from the start of a `record.md` tell all there is to tell of its front matter;
-  /// `summary` of that many is the summary of the whole.
-  package static let sizeLimit = RecordDocument.frontMatterLimit + 64
-
   /// The longest type or date, in bytes, that a manifest entry carries; longer ones are left out.
   package static let summaryFieldLimit = 32
 
