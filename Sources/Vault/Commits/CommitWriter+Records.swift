@@ -127,7 +127,7 @@ extension CommitWriter {
     let mark = ConflictMark(record: edit.record, device: origin.device, time: time)
     if lost.contains(where: { $0.mark == mark }) { return nil }
     var copy = ConflictCopy(mark: mark, title: old.title, items: [])
-    copy.addNoteOfPlace(in: member.id)
+    copy.addNoteOfPlace()
     return copy
   }
 

@@ -58,7 +58,7 @@ struct ConflictCopy: Equatable, Sendable {
   }
 
   /// A note that says what was lost, for a version of which nothing but its place lost.
-  mutating func addNoteOfPlace(in member: MemberID) {
+  mutating func addNoteOfPlace() {
     guard !items.contains(where: { $0.name == .record }) else { return }
     // A note that lost to a third version may be in the copy of the same mark.
     version += Array("place".utf8)

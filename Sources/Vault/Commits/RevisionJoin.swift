@@ -147,7 +147,7 @@ struct RevisionJoin {
     }
     return byMark.values.map { copy in
       var copy = copy
-      if copy.items.isEmpty { copy.addNoteOfPlace(in: member.id) }
+      if copy.items.isEmpty { copy.addNoteOfPlace() }
       return copy
     }
   }
@@ -221,7 +221,7 @@ struct RevisionJoin {
       mark: ConflictMark(record: revision.record, device: revision.device, time: revision.time),
       title: revision.place.title, items: try member.items(of: revision),
       version: revision.previous.count > 1 ? version.digest.bytes : [])
-    if copy.items.isEmpty { copy.addNoteOfPlace(in: member.id) }
+    if copy.items.isEmpty { copy.addNoteOfPlace() }
     return copy
   }
 

@@ -160,7 +160,7 @@ extension Member {
   ) throws(VaultError) -> HeadNews {
     let (device, fingerprint) = file
     let isOwn = device == context.device.id && mayWrite
-    let look = try look(at: device, fingerprint, heads.waiting[device])
+    let look = try look(at: fingerprint, heads.waiting[device])
     if look.isInVain { return .nothing }
     do {
       // After each commit of this process: it was verified, or written, before.

@@ -75,7 +75,7 @@ struct HeadLook: Sendable {
 extension Member {
   /// Begins a look at a head, whose file has this fingerprint.
   func look(
-    at device: DeviceID, _ fingerprint: UInt64, _ obstacle: Obstacle?
+    at fingerprint: UInt64, _ obstacle: Obstacle?
   ) throws(VaultError) -> HeadLook {
     var mark: FileMark?
     if let object = obstacle?.object { mark = try self.mark(of: object) }

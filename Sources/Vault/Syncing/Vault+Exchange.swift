@@ -127,7 +127,7 @@ extension Vault {
 
   /// Puts verified heads of a member in place whose keys this person has not: what they name was put in place before.
   package func placeSealedHeads(
-    of member: MemberID, _ heads: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)]
+    _ heads: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)]
   ) throws(VaultError) {
     guard !heads.isEmpty else { return }
     let store = context.store

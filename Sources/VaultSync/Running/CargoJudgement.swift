@@ -48,7 +48,7 @@ struct CargoJudgement {
     let news = self.news()
     let known = leftBefore(news, base)
     guard needsJudgement(news, known, base) else {
-      let left = known.filter { !base.isBase($0) }.union(empty(news, base))
+      let left = known.filter { !base.isBase($0) }.union(empty(base))
       remember(left, news, weights: [:], base)
       return Cargo(left: Set(left.flatMap { paths(news[$0]) }))
     }
@@ -69,7 +69,7 @@ struct CargoJudgement {
     noteBroken(Set(judged.keys).subtracting(admission.taken), tree, bytes)
     let left = Set(strangers.keys).subtracting(admission.taken)
     cargo.leave(Set(left.flatMap { paths(news[$0]) }))
-    let remembered = left.subtracting(unread).union(empty(news, base))
+    let remembered = left.subtracting(unread).union(empty(base))
     remember(remembered, news, weights: admission.left, base)
     return cargo
   }
@@ -113,7 +113,7 @@ struct CargoJudgement {
   }
 
   /// Members of which there is no signed file, neither here nor there: somebody is about to put them there, or never will.
-  private func empty(_ news: [CargoOwner: [File]], _ base: Vouching) -> Set<CargoOwner> {
+  private func empty(_ base: Vouching) -> Set<CargoOwner> {
     let owners = Set(look.files.keys.map(\.owner))
     let empty = look.members.subtracting(local.members).filter { !owners.contains(.member($0)) }
     return Set(empty.map { .member($0) }).filter { !base.isBase($0) }

@@ -49,7 +49,7 @@ struct SealedCarry {
     }
     if session.options.isDryRun { return }
     let placed = heads
-    try keeping(vault.placeSealedHeads(of: member, placed))
+    try keeping(vault.placeSealedHeads(placed))
   }
 
   /// What is there and not here, or torn here: that comes anew.

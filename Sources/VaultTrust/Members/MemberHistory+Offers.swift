@@ -49,7 +49,7 @@ extension MemberHistory {
       hadAgreement: agreements.contains { agreement in
         graph.links[agreement].follows.contains { offer in
           steps.contains { graph.ids[$0] == offer }
-            && isRepeated(offer, until: best, in: steps, known, to: taker)
+            && isRepeated(offer, in: steps, known, to: taker)
         }
       })
   }
@@ -72,8 +72,10 @@ extension MemberHistory {
   }
 
   /// Whether all steps between an offer and a later one say the same as both.
+  ///
+  /// - Parameter known: The past of the later one, and itself.
   private func isRepeated(
-    _ offer: StatementID, until last: Int, in steps: [Int], _ known: LinkSet, to taker: PersonID
+    _ offer: StatementID, in steps: [Int], _ known: LinkSet, to taker: PersonID
   ) -> Bool {
     guard let first = graph.number(of: offer), known.contains(first) else { return false }
     let before = graph.closure(of: [first])

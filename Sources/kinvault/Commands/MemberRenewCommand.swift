@@ -41,7 +41,7 @@ struct MemberRenewCommand: ParsableCommand {
       try Confirmation.require(
         "Make \(name) anew, without \(names), and share it with everyone else who has access?",
         isGiven: yes)
-      let renewal = try renew(old, without: Set(lost.map(\.id)), in: vault, people)
+      let renewal = try renew(old, without: Set(lost.map(\.id)), in: vault)
       let shown = vault.shownNames
       Terminal.writeLine(
         "\(name) has been made anew, without \(names). It shows as \(Self.name(renewal.member, shown)), and the old one as "
@@ -67,7 +67,7 @@ struct MemberRenewCommand: ParsableCommand {
   }
 
   private func renew(
-    _ old: Member, without lost: Set<PersonID>, in vault: Vault, _ people: PersonLookup
+    _ old: Member, without lost: Set<PersonID>, in vault: Vault
   ) throws -> Renewal {
     let bar = ProgressBar(.items)
     defer { bar.finish() }
