@@ -116,7 +116,7 @@ extension Member {
 
   /// A head from elsewhere, verified against `tree` and opened.
   ///
-  /// - Throws: `damaged` when it does not count, there and by the links that are here; `limit` and the like do not occur.
+  /// - Throws: `damaged` when it does not count by the people and links of the tree.
   package func openHead(
     _ device: DeviceID, bytes: [UInt8], in tree: SignedTree
   ) throws(VaultError) -> OpenedHead {

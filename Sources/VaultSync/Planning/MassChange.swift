@@ -11,7 +11,7 @@ package struct MassChange: Hashable, Sendable {
 
   package init(liveCount: Int) { self.liveCount = liveCount }
 
-  /// Fewer than this are never too many.
+  /// So many, and fewer, are never too many.
   package static let harmlessCount = 20
 
   package var affectedCount: Int { deletedCount + conflictCount }
