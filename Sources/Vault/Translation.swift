@@ -14,7 +14,7 @@ import VaultObjects
 /// found and kept. Safe to use from several threads.
 final class Translation: Sendable {
   let member: Member
-  /// What is written is sealed with these.
+  /// The keys that everything is sealed with anew.
   let target: EpochKeys
   /// Whether the revisions that others replaced are taken along, as far as they are here.
   let keepsHistory: Bool
@@ -29,11 +29,12 @@ final class Translation: Sendable {
   /// What becomes of a content that is not to be had. What only history needs, and a lazy vault's remotes have no more, is
   /// passed over in each case: history has ended there for everybody.
   enum Lacking {
-    /// It is an error: it may be on its way.
+    /// What is missing is an error, as it may be on its way; so is what a current revision needs and the remotes have no more.
     case awaited
-    /// It is passed over, but for what a current revision needs of those remotes.
+    /// What is missing is passed over. What a current revision needs and the remotes have no more is an error.
     case passedOverInHistory
-    /// It is passed over, and told: there is nothing else to go on from.
+    /// What is missing is passed over. What the remotes have no more is passed over as well, and told: there is nothing else to
+    /// go on from.
     case passedOver
   }
 

@@ -25,6 +25,7 @@ final class VaultContext: Sendable {
   private let knownDevice: Guarded<ThisDevice>
   /// The certificate that this process has signed with.
   private let usedCertificate = Guarded<StatementID?>(nil)
+  /// What the device is called that this machine became in this process; nil if it did not.
   private let newName = Guarded<String?>(nil)
   private let knownNames = Guarded<[PersonID: String]>([:])
   private let accessChangeCount = Guarded<UInt64>(0)
@@ -32,16 +33,17 @@ final class VaultContext: Sendable {
   private let leftBehind = Guarded<[Problem]>([])
   /// How many bytes this process has derived since it looked how many there are; nil before it has.
   let derivedSinceTrim = Guarded<UInt64?>(nil)
-  /// Notes in the audit log that a commit began an epoch of this member.
+  /// Is called when a commit has begun an epoch of this member, and notes that in the audit log.
   let noteEpoch = Guarded<(@Sendable (MemberID) -> Void)?>(nil)
-  /// Adds to a profile that is written anew under which names members show here.
+  /// Is called when the person's profile is written anew, and says in it under which names members show here.
   let tellNames = Guarded<
     (@Sendable (inout PersonalProfile) throws(VaultError) -> Void)?
   >(nil)
   /// The members whose journals this person can write now; of which of them owners have readings noted.
   let openJournals = Guarded<(@Sendable () -> Journals)?>(nil)
   let notedReads = Guarded<(@Sendable () -> [MemberID: Head.Reads])?>(nil)
-  /// Seals what stands in this machine's slot.
+  /// The device unlock key, as it seals what this machine's state keeps to itself: the private keys of its device, the logins of
+  /// remotes, under which names members show.
   let slotKey: SealingKey
   let isReadOnly: Bool
   let staging: Staging?

@@ -9,7 +9,7 @@ struct CommitWriter {
   let member: Member
   var heads: HeadsState
   let counter: UInt64
-  /// Of the head, and of records that hold nothing later.
+  /// The time of the head, and of each record that holds nothing later.
   let time: HybridTime
   /// What this commit has made of each record so far.
   var written: [RecordID: RecordEntry] = [:]

@@ -8,7 +8,7 @@ struct DeltaPlan: Equatable {
     var name: ContentDigest
     var byteCount: Int
     var records: Set<RecordID>
-    /// The heads before those that name it, as far as it says.
+    /// The heads that its lineage lists: they come before the one that named the segment first.
     var marks: [HeadMark] = []
   }
 
@@ -22,7 +22,7 @@ struct DeltaPlan: Equatable {
   }
 
   static let deltaCountLimit = 8
-  /// What a segment holds whose file is of the smallest size that there is.
+  /// How many bytes of content a segment has room for whose file is of the smallest size that there is.
   static let smallestSegment = 480
   static let smallestCheckpoint = 64 << 10
 

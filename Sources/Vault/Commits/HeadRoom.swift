@@ -16,7 +16,7 @@ struct HeadRoom {
   /// - Parameter persons: Who has certified each device, of those who could ever write the member.
   init(persons: [DeviceID: PersonID]) { self.persons = persons }
 
-  /// As many of these as there may be, in the order of the devices.
+  /// At most `limit` of what is said of devices, each person's devices having the same share; in the order of the devices.
   func shares<Said>(
     of all: [Said], atMost limit: Int, of device: (Said) -> DeviceID
   ) -> [Said] {

@@ -112,7 +112,7 @@ extension RecordEdit {
   struct Terms {
     let time: HybridTime
     let device: DeviceID
-    /// Of the device's head that will name the revision.
+    /// The counter of the device's head that will name the revision.
     let counter: UInt64
     /// Whether removed items must be remembered for other devices.
     let keepsTombstones: Bool

@@ -17,7 +17,7 @@ struct LoadedHead: Sendable {
   let body: HeadFile
 
   var person: PersonID { body.person }
-  /// That vouches for the device.
+  /// The certificate that vouches for the device.
   var certificate: StatementID { body.certificate }
 }
 

@@ -8,12 +8,13 @@ typealias StatementMarks = [BlobPath: UInt64]
 
 /// What a process knows of the heads of one member.
 struct HeadsState: Sendable {
-  /// The epoch of which this is so; nil before anything was read.
+  /// The epoch in use when the heads were read; nil before.
   var epoch: StatementID?
-  /// The device that this machine was when it was read; nil before.
+  /// The device that this machine was when the heads were read; nil before.
   var owner: DeviceID?
   /// The member's owners when all heads were read; nil before.
   var owners: Set<PersonID>?
+  /// The newest head of each device that counts and is followed; late ones until they are taken over.
   var loaded: [DeviceID: LoadedHead] = [:]
   /// What this machine wrote as the device that it was, while it is still to be written anew: meanwhile nothing else of that
   /// device is followed.
@@ -106,7 +107,7 @@ struct HeadsState: Sendable {
     takenOver[device].map { FollowedLine(mark: $0.mark, lineage: lines[device]) }
   }
 
-  /// Whether a head of the current epoch says so.
+  /// Whether a head of the current epoch says that it has taken over this late one.
   func isTakenOverNow(_ late: LoadedHead) -> Bool {
     loaded.values.contains { !$0.isLate && $0.takesOver(late) }
   }

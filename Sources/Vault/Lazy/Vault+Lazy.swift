@@ -17,9 +17,9 @@ package struct LazyReport: Sendable {
 
 /// What a trimming of the cache has left.
 struct CacheTrim: Sendable {
-  /// By which it was done.
+  /// The settings by which it was trimmed.
   let settings: LazySettings
-  /// Of everything that was here then.
+  /// The bytes of everything that was here afterwards.
   let byteCount: UInt64
 }
 

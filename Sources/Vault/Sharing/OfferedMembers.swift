@@ -14,9 +14,10 @@ package struct OfferedMember: Sendable {
   package let member: Member
   /// The first of each giver, by time.
   package let gifts: [Gift]
-  /// The member here that this one is, made anew by one of its owners, whatever is known of them; nil for most.
+  /// The member here that one of its owners has made anew as this one; nil for most. It may be an owner of whom nothing else is
+  /// known.
   package let renews: Member?
-  /// Who has access to that and not to this one.
+  /// Who has access to the member that this one renews, and not to this one.
   package let without: [PersonID]
 }
 

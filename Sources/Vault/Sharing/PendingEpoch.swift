@@ -7,14 +7,14 @@ import VaultModel
 /// An epoch that is being begun, as this machine remembers it: whatever happens, what is sealed under its key can be
 /// found and gone on with. Docs/Format.md, "This machine's state".
 struct PendingEpoch: Sendable {
-  /// To its key: by that a link that began it is known.
+  /// The commitment to the epoch's key, by which the link is known that began the epoch.
   let commitment: FileHash
   /// The epoch that was in use.
   let former: StatementID
   /// Who is to have no access any more.
   var without: Set<PersonID>
   var keepsHistory: Bool
-  /// Whether it goes on from something that could not be read: who else was to have no access nobody knows.
+  /// Whether it takes the place of one that was torn: then nobody knows who else was to have no access.
   var isAfterTorn = false
   /// The key of the epoch, sealed with the person's profile key.
   var key: Sealed
@@ -135,7 +135,7 @@ struct PendingEpoch: Sendable {
 }
 
 extension PendingEpoch.Memory {
-  /// Nobody where that cannot be read: access that nothing says is to end does not.
+  /// Who is to have no access any more; nobody where that cannot be read.
   var without: Set<PersonID> {
     switch self {
     case .epoch(let pending): pending.without

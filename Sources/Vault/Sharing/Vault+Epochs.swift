@@ -159,9 +159,9 @@ package struct Revocation: Hashable, Sendable {
   package var expired: [PersonID]
   /// The clock by which it has come is far ahead of all that is known here; nil where it is not, and where nothing has expired.
   package var clockLeap: ClockLeap?
-  /// Whom another owner took out, without a key that they do not have.
+  /// Whom another owner took out without making a new key, so that they had the one in use until now.
   package var revokedElsewhere: [PersonID] = []
-  /// Who had access, and was given the key now that was begun without knowing of them.
+  /// Who had access and was given the key only now, as whoever had begun the epoch did not know of them.
   package var givenAgain: [PersonID] = []
   /// Who gave their access up.
   package var left: [PersonID] = []

@@ -154,12 +154,12 @@ extension Vault {
     try invitations(now: now).filter { $0.answeredBy == nil }
   }
 
-  /// Those that somebody was taken in with as well, as long as an answer can come.
+  /// All of this person's invitations that can still be answered, also those with which somebody was taken in.
   private func invitations(now: UInt64) throws(VaultError) -> [OpenInvitation] {
     try personalProfile().invitations.filter { $0.secret != nil && $0.until > now }
   }
 
-  /// The first one of them with whom this person has compared words.
+  /// The first of those who answered with whom this person has compared words.
   private func verified(
     among answers: [ContestedInvitation.Answer]
   ) throws(VaultError) -> ContestedInvitation.Answer? {

@@ -22,7 +22,7 @@ extension Member {
   /// The member that this one takes the place of, as its root says; nil for most.
   package var renews: MemberID? { register.links.history.root.renews }
 
-  /// Whether a member of this device's making.
+  /// Whether this device has made the member.
   fileprivate var isMadeHere: Bool {
     let own = context.people[context.person]?.countingCertificates(of: context.device.id) ?? []
     return own.contains { $0.id == register.links.history.root.certificate }

@@ -7,9 +7,10 @@ import VaultModel
 /// Segments of other devices whose entries this machine has compared with the revisions that they name, and which of their
 /// entries are not known to be right. Docs/Format.md, "This machine's state".
 ///
-/// It spares an opening the revisions; lost, they are read again.
+/// So whoever opens the vault need not read those revisions again. Where it is lost, they do.
 struct ComparedSegments: Hashable, Sendable {
-  /// The positions of these entries, by the segment.
+  /// The positions of the entries that are not known to be right, by the segment; an empty set for one that is
+  /// right as a whole.
   var open: [ContentDigest: Set<Int>] = [:]
 
   init() {}
@@ -92,7 +93,7 @@ extension StateFolder {
     }
   }
 
-  /// Says it anew. Does not wait for the disk.
+  /// Replaces what was remembered of a member. Does not wait for the disk.
   func store(_ compared: ComparedSegments, of member: MemberID) throws(VaultError) {
     let bytes = compared.encoded()
     try storing(store.replace(Self.path(of: member), bytes, durably: false))

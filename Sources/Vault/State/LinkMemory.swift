@@ -116,7 +116,7 @@ extension StateFolder {
     }
   }
 
-  /// Adds to it, on disk when this returns.
+  /// Adds to what this machine remembers of a member's links; on disk when this returns.
   func remember(
     _ links: MemberLinks, wraps: [VaultPath: [UInt8]]
   ) throws(VaultError) {

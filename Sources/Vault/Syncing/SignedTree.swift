@@ -8,14 +8,14 @@ import VaultTrust
 
 /// What a signed file says of itself, once it is verified.
 package struct SignedFacts: Hashable, Sendable {
-  /// Of a register; 0 for a statement.
+  /// The counter of a register; 0 for a statement.
   package var counter: UInt64
-  /// Of the whole file; of a closing, certificate or link its id, which is the same in every envelope.
+  /// The hash of the whole file; of a closing, certificate or link its id, which is the same in every envelope.
   package var hash: FileHash
-  /// Of the register that this one replaced.
+  /// The hash of the register that this one replaced.
   package var previous: FileHash?
-  /// Of a device's register: the counter of the one since which nothing but the end of the log is another one, where it
-  /// says so.
+  /// The counter of the device's register since which nothing but the end of its log has changed; nil where the register does
+  /// not say so, and for other files.
   package var unchangedSince: UInt64?
 }
 

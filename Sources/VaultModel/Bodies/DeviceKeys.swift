@@ -1,4 +1,4 @@
-/// The form in which a device's private keys are sealed in its `PasswordSlot`.
+/// The form in which a device's private keys are sealed in its `DeviceFile`.
 ///
 /// The bytes are secret, so nothing here copies them: the caller owns the memory that they are
 /// written to and read in. They are a `DeviceKeys` message; it always has this length.

@@ -145,7 +145,7 @@ package final class RemoteFiles: ObjectSource {
     }
   }
 
-  /// Whether what was said then still stands for what would be said now.
+  /// Whether what a remote said at that time still counts.
   func isFresh(_ since: ContinuousClock.Instant) -> Bool {
     ContinuousClock.now - since < lifetime
   }
@@ -162,7 +162,7 @@ package final class RemoteFiles: ObjectSource {
     }
   }
 
-  /// Whether one of these remotes surely has the file, and it is so long there.
+  /// Whether one of the remotes has the file, with so many bytes: of those that are reliable, and can be asked.
   func holds(
     _ path: BlobPath, byteCount: UInt64, where isReliable: (RemoteName) -> Bool
   ) -> Bool {

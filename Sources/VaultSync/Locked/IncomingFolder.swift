@@ -77,7 +77,7 @@ struct IncomingFolder: BlobStore {
     return found
   }
 
-  /// Of which vault it is stands in no file here.
+  /// Reads what was fetched. `vault.json` is none of it, and is made up: a sync asks each remote for that first.
   func read(_ path: BlobPath, limit: Int) throws(BlobStoreError) -> [UInt8] {
     if path.string == VaultPath.vault.string { return VaultDescription(vault: vault).encoded() }
     return try store.read(inside(path), limit: limit)

@@ -46,7 +46,8 @@ struct IncomingPull {
     return options
   }
 
-  /// Nothing is known of what is there, and nothing is to be looked for but that.
+  /// An empty memory, since nothing is known of what lies in the folder; but as one of a remote that was just looked through, so
+  /// that nothing is compared.
   private var memory: RemoteMemory {
     var memory = RemoteMemory()
     let now = session.home.clock.milliseconds()

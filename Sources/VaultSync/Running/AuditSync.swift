@@ -44,9 +44,9 @@ struct AuditSync {
 
   /// What segments that are here say that they stand in the place of, and what is known of that.
   private struct ReplacedSegments {
-    /// With those that say so: nothing is left out or removed on their word.
+    /// Each segment that is said to be replaced, with those that say so. On their word alone nothing is left out or removed.
     var claimed: [VaultPath: [VaultPath]]
-    /// On the remote, and compared; with the segment here that has all of it.
+    /// Each segment on the remote that was compared, with the segment here that has all of it.
     var there: [VaultPath: VaultPath] = [:]
   }
 

@@ -8,7 +8,7 @@ import VaultObjects
 /// Brings objects of one member from a remote to here, as heads of one epoch name them.
 final class PullTransfer: ObjectTransfer {
   private let session: SyncSession
-  /// Covered is what the heads name that were here when the sync began.
+  /// What is to be brought. Its coverage is of the heads that were here when the sync began.
   private let named: NamedObjects
   /// What may come of a stranger's member; nil for any other.
   private let room: CargoRoom?
@@ -150,7 +150,8 @@ final class PullTransfer: ObjectTransfer {
     }
   }
 
-  /// Whether a revision that is here was not put under the keys of this epoch, here or there.
+  /// Whether a revision that is here under other keys stands under those of this epoch neither here nor there: whoever began the
+  /// epoch has left it out.
   private func isLeftOut(_ digest: ContentDigest) throws(TransferFailure) -> Bool {
     let name = objects.name(of: digest, in: epoch)
     do {

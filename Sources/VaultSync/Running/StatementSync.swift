@@ -194,7 +194,7 @@ extension VaultPath {
     }
   }
 
-  /// Docs/Format.md, "Write order" and "Generations": the wraps of a generation come before the closing that opens it,
+  /// Docs/Format.md, "Write order" and "Changing keys": the wraps of a generation come before the closing that opens it,
   /// then certificates, devices, introductions; a member's root, the wraps, then the links that name them.
   fileprivate var writeRank: Int {
     switch self {

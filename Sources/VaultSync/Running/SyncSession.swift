@@ -30,13 +30,20 @@ final class SyncSession: Sendable {
     var report = SyncReport()
     var memory: RemoteMemory
     var firstError: SyncError?
+    /// How many bytes were moved when progress was told last.
     var toldByteCount: UInt64 = 0
+    /// Signed files that were put there.
     var put: Set<VaultPath> = []
+    /// What `noteCopy` was called with.
     var copies: [VaultPath: UInt64] = [:]
+    /// Packs that were put there.
     var packs: Set<BlobPath> = []
+    /// Whether the next sync is to compare the lists of objects.
     var isToBeCompared = false
     var hasMetLoss = false
+    /// The object of each member that was put there first.
     var firstObjects: [MemberID: VaultPath] = [:]
+    /// What interrupted syncs left there and is to be removed.
     var leftOver: Set<BlobPath> = []
   }
 
@@ -117,7 +124,7 @@ final class SyncSession: Sendable {
     }
   }
 
-  /// So much is removed in one sync.
+  /// So many left-over files are removed in one sync.
   private static let leftOverLimit = 100
 
   /// Removes from the remote what interrupted syncs of any device left there long ago; or tells of it as of anything else that
@@ -223,12 +230,12 @@ final class SyncSession: Sendable {
     try throwFailure()
   }
 
-  /// What ends the sync.
+  /// Notes, on a thread that cannot throw, what ends the sync; the first one counts.
   func fail(_ error: SyncError) {
     state.withLock { $0.firstError = $0.firstError ?? error }
   }
 
-  /// Whoever catches it goes on with something else.
+  /// Throws what a thread has noted, and forgets it: whoever catches it may go on with something else.
   func throwFailure() throws(SyncError) {
     let failure = state.withLock { state in
       defer { state.firstError = nil }
@@ -271,7 +278,7 @@ final class SyncSession: Sendable {
   /// Whether this sync has put the signed file on the remote.
   func wasPut(_ path: VaultPath) -> Bool { state.withLock { $0.put.contains(path) } }
 
-  /// This sync has put a pack there: of what heads name by now.
+  /// Notes that this sync has put a pack there: it stays, as it holds what heads name by now.
   func notePack(_ path: BlobPath) { state.withLock { _ = $0.packs.insert(path) } }
 
   func hasPutPack(_ path: BlobPath) -> Bool { state.withLock { $0.packs.contains(path) } }
@@ -280,7 +287,7 @@ final class SyncSession: Sendable {
   /// the counter `above`.
   func noteCopy(_ path: VaultPath, above: UInt64) { state.withLock { $0.copies[path] = above } }
 
-  /// What was noted so since the last call.
+  /// What `noteCopy` was called with since the last call of this.
   func takeCopies() -> [VaultPath: UInt64] {
     state.withLock { state in
       defer { state.copies = [:] }

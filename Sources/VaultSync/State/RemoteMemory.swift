@@ -88,9 +88,9 @@ package struct RemoteMemory: Hashable, Sendable {
 
   /// The signed files that were verified, by path.
   package var seen: [VaultPath: Seen] = [:]
-  /// Those that do not hold, by path; of any number of them so many.
+  /// The signed files there that do not hold, by path; no more than there is room for.
   package var broken: [VaultPath: Broken] = [:]
-  /// Of the names of the statements that were here then.
+  /// What `SignedTree.basis` was when it was found that they do not hold: with another one they are read again.
   package var basis: UInt64 = 0
   /// When a sync last went through without an error; milliseconds since 1970.
   package var lastSuccess: UInt64?
@@ -102,15 +102,15 @@ package struct RemoteMemory: Hashable, Sendable {
   /// later or more, that it keeps what was put there. Milliseconds since 1970.
   package var lastLoss: UInt64?
   package var failures: Failures?
-  /// Of the last sync that came to its end, worst first.
+  /// What the last sync that came to its end has found, worst first.
   package var findings: [Finding] = []
   /// What was left there of strangers.
   package var leftCargo: [CargoOwner: LeftCargo] = [:]
-  /// For whom was vouched when that was decided.
+  /// The fingerprint of those who were vouched for when that was decided.
   package var vouched: FileHash?
   /// Whose turn to be looked at again came last.
   package var lastCargoLook: CargoOwner?
-  /// As the last sync left it.
+  /// How many commits were here and not there when the last sync ended.
   package var pendingCommitCount: UInt64 = 0
 
   package init() {}
