@@ -160,6 +160,31 @@ import VaultModel
     try family.expectAgreement()
   }
 
+  /// The same where what the repair has put in its place is lost as well, and repaired.
+  @Test(arguments: [false, true])
+  func whoeverStillHasItBringsItBackAfterAnotherLoss(isEdited: Bool) throws {
+    try desk.edit(record, "second")
+    try desk.sync(usb)
+    try laptop.sync(usb)
+    for _ in 1...2 {
+      try lose(onlyNewest: true, by: [desk])
+      #expect(try desk.vault.repair().map(\.wentBack) == [["Emma/Lost"]])
+    }
+    #expect(try note(by: desk) == "first")
+    if isEdited {
+      desk.clock.turn(bySeconds: 86_400)
+      try desk.edit(record, "third")
+    }
+    try family.meet(at: usb)
+    let lost: [Item.Content] = isEdited ? [.inline(Array("second".utf8))] : []
+    for device in family.devices {
+      #expect(try note(by: device) == (isEdited ? "third" : "second"))
+      let kept = try device.emma.keptConflicts()
+      #expect(kept.flatMap(\.items).map(\.content) == lost)
+    }
+    try family.expectAgreement()
+  }
+
   /// The same where somebody has changed that record meanwhile: they had not seen what is lost, so what they overrule is kept.
   @Test func whatWasWrittenMeanwhileOverrulesNothingUnseen() throws {
     try desk.edit(record, "second")

@@ -57,21 +57,47 @@ struct RevisionJoin {
   private func bases(
     of a: NamedRevision, _ b: NamedRevision
   ) throws(VaultError) -> (steps: Int, bases: [NamedRevision]) {
-    var lost: Set<ContentDigest> = []
+    var (pastOfA, pastOfB) = (Past(), Past())
     while true {
-      let known = lost
-      let ofA = try bases(of: a, knownTo: b.revision.version, without: &lost)
-      let ofB = try bases(of: b, knownTo: a.revision.version, without: &lost)
-      if lost == known { return (max(ofA.steps, ofB.steps), ofA.bases + ofB.bases) }
+      let (beforeA, beforeB) = (pastOfA, pastOfB)
+      let ofA = try bases(of: a, knownTo: b.revision.version, &pastOfA, beside: pastOfB)
+      let ofB = try bases(of: b, knownTo: a.revision.version, &pastOfB, beside: pastOfA)
+      if pastOfA.isAsGood(as: beforeA), pastOfB.isAsGood(as: beforeB) {
+        return (max(ofA.steps, ofB.steps), ofA.bases + ofB.bases)
+      }
+    }
+  }
+
+  /// What the ways back from a revision have shown.
+  private struct Past {
+    /// What stand-ins have replaced.
+    var lost: Set<ContentDigest> = []
+    /// Of these, what cannot be read here: what such a one had seen nobody knows.
+    var unreadable: Set<ContentDigest> = []
+    var reached: Set<ContentDigest> = []
+
+    /// Whether who goes by it comes to the same as by what was known before.
+    func isAsGood(as before: Past) -> Bool {
+      lost == before.lost && (unreadable.isEmpty || reached == before.reached)
+    }
+
+    /// Whether whoever wrote what has this past had not seen a revision, though its version says so.
+    func lacks(_ parent: NamedRevision) -> Bool {
+      if lost.contains(parent.digest) { return true }
+      if unreadable.isEmpty || reached.contains(parent.digest) { return false }
+      // What has the mark itself came after the stand-in.
+      return parent.revision.lossMark.map { !unreadable.contains($0.lost) } ?? true
     }
   }
 
   /// The ancestors of a revision that the other side knew, the first on each way to it, and how many revisions came after the
   /// oldest; none when they are no longer kept, or cannot be read.
   ///
-  /// - Parameter lost: What stand-ins on the way replaced is passed over, and added.
+  /// - Parameters:
+  ///   - past: What is found on the way is added; what stand-ins on it replaced is passed over.
+  ///   - others: The same of the other side.
   private func bases(
-    of start: NamedRevision, knownTo other: VersionVector, without lost: inout Set<ContentDigest>
+    of start: NamedRevision, knownTo other: VersionVector, _ past: inout Past, beside others: Past
   ) throws(VaultError) -> (steps: Int, bases: [NamedRevision]) {
     var steps = 0
     var level = [start]
@@ -80,10 +106,15 @@ struct RevisionJoin {
     while !level.isEmpty, steps < Self.depthLimit {
       var next: [NamedRevision] = []
       for child in level {
-        if let mark = child.revision.lossMark { lost.insert(mark.lost) }
+        if let mark = child.revision.lossMark, past.lost.insert(mark.lost).inserted,
+          try ifWhole(named(mark.lost)) == nil
+        {
+          past.unreadable.insert(mark.lost)
+        }
         for digest in child.revision.previous where seen.insert(digest).inserted {
           guard let parent = try ifWhole(named(digest)) else { continue }
-          if !lost.contains(digest), parent.isKnown(to: other) {
+          past.reached.insert(digest)
+          if parent.isKnown(to: other), !past.lost.contains(digest), !others.lacks(parent) {
             found.append(parent)
           } else {
             next.append(parent)

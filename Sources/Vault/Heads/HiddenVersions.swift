@@ -74,25 +74,34 @@ extension Member {
   }
 
   /// Whether the revision goes on from a version that is whole here by nothing but stand-ins, as far as those on the way are here.
+  /// Where one that is not here has a stand-in, nobody knows what it had seen: it may have been a stand-in itself.
   private func isCalledLost(
     _ known: RecordEntry, by start: ContentDigest
   ) throws(VaultError) -> Bool {
     var isLost = false
+    var (gone, replaced): (Set<ContentDigest>, Set<ContentDigest>) = ([], [])
     var open = [start]
     var seen = Set(open)
     while let digest = open.popLast(), seen.count <= Self.pastLimit {
-      guard let revision = try ifWhole(self.revision(digest)) else { continue }
+      guard let revision = try ifWhole(self.revision(digest)) else {
+        gone.insert(digest)
+        continue
+      }
       // What has not seen it does not come from it either.
       let version = revision.version
       guard version.isBegunAnew || version.compare(to: known.version) == .dominates else {
         continue
       }
-      let isMarked = revision.lossMark?.lost == known.revision
+      let mark = revision.lossMark
+      let isMarked = mark?.lost == known.revision
       if revision.previous.contains(known.revision), !isMarked { return false }
       isLost = isLost || isMarked
+      // Whoever deleted a record may have seen all of it.
+      if let mark, !revision.place.isDeleted { replaced.insert(mark.lost) }
       open += revision.previous.filter { $0 != known.revision && seen.insert($0).inserted }
     }
-    guard isLost else { return false }
+    let isUnknown = !gone.isEmpty && gone.isSubset(of: replaced)
+    guard isLost || isUnknown else { return false }
     return try ifWhole(items(of: self.revision(known.revision))) != nil
   }
 
