@@ -19,6 +19,7 @@ import VaultModel
     try desk.sync(usb)
     let damaged = try desk.emma.id
     try desk.store.remove(BlobPath(VaultPath.head(damaged, desk.vault.device).string))
+    try desk.stateStore.remove(BlobPath("heads/\(damaged.hex)"))
     try desk.reopen()
     try #require(desk.vault.member(damaged)?.damageReason != nil)
     try desk.vault.beginGeneration(removing: [lost.vault.device], words: Family.words.words)

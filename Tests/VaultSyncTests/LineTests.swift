@@ -947,6 +947,34 @@ import VaultTrust
     try expectAll(["after", "next"], on: family.devices)
   }
 
+  /// Somebody has removed it, or a program that copies has not brought it.
+  @Test(arguments: [false, true])
+  func anOwnHeadThatIsGoneIsPutBackWhereAllIsThere(lacksARevision: Bool) throws {
+    let family = try Family(count: 2)
+    let (desk, laptop) = (family[0], family[1])
+    try desk.write("Note", "before")
+    try family.meet(at: remote)
+    let record = try desk.write("Not synced", "after")
+    let emma = try desk.emma
+    let head = BlobPath(VaultPath.head(emma.id, desk.vault.device).string)
+    let whole = try #require(desk.store.blobs[head])
+    try desk.store.remove(head)
+    if lacksARevision {
+      try desk.store.remove(emma.objects.path(of: #require(emma.entry(record)).revision))
+    }
+    try desk.reopen()
+    #expect(desk.store.blobs[head] == (lacksARevision ? nil : whole))
+    #expect((desk.vault.member(emma.id)?.damageReason != nil) == lacksARevision)
+    let told = try desk.sync(remote) { $0.direction = .push }.problems
+    if lacksARevision {
+      #expect(told.contains { $0.text.contains("check --repair --remote NAME") })
+      return
+    }
+    #expect(told == [])
+    try laptop.sync(remote)
+    try expectAll(["before", "after"], on: family.devices)
+  }
+
   @Test func twicePutBackAndACopyOfACopy() throws {
     let family = try Family(count: 2)
     let record = try family[0].write("Note", "before")

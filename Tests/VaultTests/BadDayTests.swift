@@ -216,6 +216,7 @@ import VaultModel
     _ = try emma.commit([.newRecord("A", note: "a"), .newRecord("B", note: "b")])
     try vault.close()
     try memory.store.remove(BlobPath(VaultPath.head(emma.id, vault.device).string))
+    try memory.stateStore.remove(BlobPath("heads/\(emma.id.hex)"))
     for number in 1... {
       let copy = memory.afterKill()
       let damaged = try copy.open()

@@ -147,6 +147,7 @@ struct RoleTests {
     let path = BlobPath(VaultPath.head(emma.id, adults.anna.vault.device).string)
     let bytes = try #require(store.blobs[path])
     try store.remove(path)
+    try adults.anna.stateStore.remove(BlobPath("heads/\(emma.id.hex)"))
     let open = try adults.anna.open(on: store)
     let live = try #require(open.member(emma.id))
     #expect(live.damageReason != nil)

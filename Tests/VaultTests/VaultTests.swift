@@ -142,6 +142,8 @@ import VaultModel
     try vault.close()
     let head = VaultPath.head(emma.id, vault.device)
     try memory.store.remove(BlobPath(head.string))
+    // Nor has this machine kept it.
+    try memory.stateStore.remove(BlobPath("heads/\(emma.id.hex)"))
     let damaged = try memory.open()
     #expect(damaged.problems.contains { $0.path == head.string })
     let reports = try damaged.repair()

@@ -162,9 +162,11 @@ extension Member {
       }
     }
     let ownPath = register.path(of: context.device.id)
-    var isForged = false
-    if failures.contains(where: { $0.path == ownPath }) { isForged = try register.hasForgedOwnHead }
-    if let kept, needs(kept, beside: found.map(\.head), isForged: isForged) {
+    var isUnreadable = false
+    if failures.contains(where: { $0.path == ownPath }) {
+      isUnreadable = try !register.hasForgedOwnHead
+    }
+    if let kept, needs(kept, beside: found.map(\.head), isUnreadable: isUnreadable) {
       try adopt(kept: kept, &heads)
     }
     if mayWrite, !found.contains(where: { $0.head.device == context.device.id }) {
@@ -185,14 +187,14 @@ extension Member {
 
   /// Whether the newest head that this machine has kept has to be read beside those that were found.
   ///
-  /// - Parameter isForged: Whether the file in its place is nothing that this device has signed.
-  private func needs(_ kept: LoadedHead, beside found: [LoadedHead], isForged: Bool) -> Bool {
+  /// - Parameter isUnreadable: Whether this device has signed the file in its place, and it cannot be read.
+  private func needs(_ kept: LoadedHead, beside found: [LoadedHead], isUnreadable: Bool) -> Bool {
     // Of the device that this machine was, what it has not written anew yet.
     if kept.device != context.device.id {
       return !found.contains { $0.hasTakenOver(kept.device, for: context.device.id) }
     }
-    if found.contains(where: { $0.hash == kept.hash }) { return false }
-    return isForged || found.contains { $0.device == kept.device }
+    // Else the file is older, nothing that this device has signed, or gone.
+    return !isUnreadable && !found.contains { $0.hash == kept.hash }
   }
 
   private func adopt(kept: LoadedHead, _ heads: inout HeadsState) throws(VaultError) {

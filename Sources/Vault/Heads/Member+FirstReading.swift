@@ -22,6 +22,7 @@ extension Member {
           problems.append(problem)
         }
       }
+      if let kept { try putBackIfGone(kept, heads) }
       problems += try compare(heads, with: rollback)
       if heads.restCount > 0 { problems.append(restOfFormer(count: heads.restCount)) }
       if !heads.heldBack.isEmpty { problems.append(heldBack(heads.heldBack)) }
@@ -109,6 +110,20 @@ extension Member {
       try context.state.withCommitLock { () throws(VaultError) in try register.store(kept.bytes) }
       return true
     default: return false
+    }
+  }
+
+  /// Puts this device's head back where its file is gone, since nobody else can have written it and all that it names is here.
+  private func putBackIfGone(
+    _ kept: (head: LoadedHead, bytes: [UInt8]), _ heads: HeadsState
+  ) throws(VaultError) {
+    let own = context.device.id
+    guard !context.isReadOnly, kept.head.device == own, heads.loaded[own]?.hash == kept.head.hash,
+      heads.seen[own] == nil
+    else { return }
+    try context.state.withCommitLock { () throws(VaultError) in
+      let path = BlobPath(register.path(of: own).string)
+      if try storing(context.store.size(of: path)) == nil { try register.store(kept.bytes) }
     }
   }
 

@@ -144,8 +144,9 @@ extension SyncProblem {
     default:
       self.init(
         .damagedHere, .damage, path: path,
-        "What is here is not whole: \(error.message) It was left alone, and not sent; "
-          + "“kinvault check --repair” may mend it.")
+        "What is here is not whole: \(error.message) It was left alone, and not sent. A remote may have what is lost: "
+          + "“kinvault check --repair --remote NAME”. Where none has, “kinvault check --repair” goes on with what is left."
+      )
     }
   }
 
