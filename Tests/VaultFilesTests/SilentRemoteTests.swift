@@ -135,6 +135,41 @@ import VaultObjects
     image.release()
   }
 
+  /// The same of other sizes, of ranges, and of the last close of what was made longer. What is copied is read instead.
+  @Test func changesThatNeedTheRemoteWaitForNothing() throws {
+    let tree = mounted.tree
+    let inode = try tree.find("Emma/scan/image")
+    let longer = AttributeChange(size: UInt64(content.count + 10))
+    remote.setSilent(true)
+    #expect(try tree.setAttributesIfHere(inode, longer, through: nil, by: nil) == nil)
+    let image = try tree.open("Emma/scan/image")
+    #expect(try !image.allocateIfHere(.punchHole, at: 5, length: 10, by: nil))
+    let attributes = try tree.setAttributesIfHere(inode, longer, through: image, by: nil)
+    #expect(attributes?.size == UInt64(content.count + 10))
+    let copy = try tree.create("Emma/other/copy")
+    let isCopied = DispatchSemaphore(value: 0)
+    let copier = Worker {
+      do {
+        let copied = try image.copyRange(at: 0, to: copy, at: 0, length: 1 << 20)
+        #expect(copied == nil)
+      } catch {
+        Issue.record(error)
+      }
+      isCopied.signal()
+    }
+    #expect(isCopied.wait(timeout: .now() + 60) == .success)
+    #expect(!image.releaseIfHere())
+    remote.setSilent(false)
+    copier.join()
+    copy.release()
+    try image.allocate(.punchHole, at: 5, length: 10)
+    image.release()
+    try tree.commitNow()
+    var wanted = content + [UInt8](repeating: 0, count: 10)
+    for index in 5..<15 { wanted[index] = 0 }
+    #expect(try tree.read("Emma/scan/image") == wanted)
+  }
+
   /// This device had written something when new keys came, which goes under these before anything else is written.
   private func underNewKeys() throws -> ApartDevices {
     let apart = try ApartDevices { tree in

@@ -230,7 +230,8 @@ struct MountTests {
   }
 
   /// There are more of them than threads that take requests.
-  @Test func readsThatWaitForARemoteHoldUpNothingElse() throws {
+  @Test(arguments: [true, false])
+  func callsThatWaitForARemoteHoldUpNothingElse(areReads: Bool) throws {
     let fixture = try MountFixture()
     let files = (1...30).map { fixture.emma.appending("scan \($0)") }
     for (number, file) in files.enumerated() {
@@ -239,7 +240,16 @@ struct MountTests {
     let remote = SilentRemote()
     defer { remote.giveUp() }
     try fixture.startLazily(from: remote)
-    let readers = files.map { file in MountThread { _ = try? POSIX.read(file) } }
+    let callers = files.map { file in
+      MountThread {
+        if areReads {
+          _ = try? POSIX.read(file)
+        } else {
+          // Made longer, it is sealed at once, with its last part.
+          _ = truncate(file.string, 200_000)
+        }
+      }
+    }
     for _ in 0..<60_000 where remote.askedCount < 12 { usleep(1000) }
     let path = fixture.emma.appending("beside")
     let isSaved = DispatchSemaphore(value: 0)
@@ -250,7 +260,7 @@ struct MountTests {
     }
     #expect(isSaved.wait(timeout: .now() + 60) == .success)
     remote.giveUp()
-    for thread in readers + [saver] { thread.join() }
+    for thread in callers + [saver] { thread.join() }
     #expect(try POSIX.read(path) == Array("abc".utf8))
     let refusal = #expect(throws: MountError.self) { try POSIX.read(files[0]) }
     guard case .system(_, _, ENETUNREACH)? = refusal else {

@@ -206,8 +206,16 @@ package final class FileHandle: Sendable {
   }
 
   /// The handle is no longer used. Seals what `flush` was not called for.
-  package func release() {
-    if !isReleased.exchange(true, ordering: .relaxed) { tree.detach(file, draft, of: member) }
+  package func release() { _ = release(waits: true) }
+
+  /// The same without waiting for a remote; false where that has something which this needs, and then nothing was done.
+  package func releaseIfHere() -> Bool { release(waits: false) }
+
+  private func release(waits: Bool) -> Bool {
+    guard !isReleased.exchange(true, ordering: .relaxed) else { return true }
+    let isDone = tree.detach(file, draft, of: member, waits: waits)
+    if !isDone { isReleased.store(false, ordering: .relaxed) }
+    return isDone
   }
 
   // MARK: Caches above the tree
@@ -233,26 +241,51 @@ package final class FileHandle: Sendable {
   package func allocate(
     _ mode: AllocationMode, at offset: UInt64, length: UInt64, by caller: Caller? = nil
   ) throws(FileError) {
+    try allocate(mode, in: rangeToAllocate(at: offset, length: length), by: caller, waits: true)
+  }
+
+  /// The same without waiting for a remote; false where that has a part which this needs, and then it is to be asked for once
+  /// more.
+  package func allocateIfHere(
+    _ mode: AllocationMode, at offset: UInt64, length: UInt64, by caller: Caller?
+  ) throws(FileError) -> Bool {
+    let range = try rangeToAllocate(at: offset, length: length)
+    do { try allocate(mode, in: range, by: caller, waits: false) } catch {
+      if error == .away { return false }
+      throw error
+    }
+    return true
+  }
+
+  private func rangeToAllocate(
+    at offset: UInt64, length: UInt64
+  ) throws(FileError) -> Range<UInt64> {
     guard flags.contains(.write) else { throw .badHandle }
     guard length > 0 else { throw .invalidArgument }
     guard offset <= Self.sizeLimit, length <= Self.sizeLimit - offset else { throw .fileTooLarge }
-    let end = offset + length
+    return offset..<offset + length
+  }
+
+  private func allocate(
+    _ mode: AllocationMode, in range: Range<UInt64>, by caller: Caller?, waits: Bool
+  ) throws(FileError) {
+    let end = range.upperBound
     try checkIsSaved()
-    try change(by: caller) { (content) throws(FileError) in
+    try change(by: caller, waits: waits) { (content) throws(FileError) in
       let keepsSize: Bool
       switch mode {
       case .allocate(let keeps):
         // Nothing can be kept free, but what is not there now need not be promised.
         let room = try tree.statistics()
-        guard try content.missingByteCount(in: offset..<end) <= room.availableByteCount else {
+        guard try content.missingByteCount(in: range) <= room.availableByteCount else {
           throw .noSpace
         }
         keepsSize = keeps
       case .punchHole:
-        try content.clear(offset..<end)
+        try content.clear(range)
         keepsSize = true
       case .zeroRange(let keeps):
-        try content.clear(offset..<end)
+        try content.clear(range)
         keepsSize = keeps
       }
       if !keepsSize, end > content.size { try content.truncate(to: end) }
@@ -278,7 +311,8 @@ package final class FileHandle: Sendable {
   /// So many bytes are copied at once: a kernel before Linux 6.18 is told in 32 bits how many were.
   private static let copyLimit: UInt64 = 1 << 30
 
-  /// Copies a range to another file without copying data, where both begin at chunk boundaries in files of one member.
+  /// Copies a range to another file without copying data, where both begin at chunk boundaries in files of one member. Waits for
+  /// no remote.
   ///
   /// - Returns: How many bytes were copied, which may be fewer than asked for; nil if this range is not to be had so:
   ///   copy it by reading and writing.
@@ -293,7 +327,11 @@ package final class FileHandle: Sendable {
       length <= Self.sizeLimit - targetOffset
     else { return nil }
     try target.checkIsSaved()
-    try tree.publish(file, draft)
+    do { try tree.publish(file, draft, waits: false) } catch {
+      // What was written to it needs a part that a remote has: whoever reads that waits for it.
+      if error == .away { return nil }
+      throw error
+    }
     let part = min(length, Self.copyLimit)
     guard let source = try objectsToShare(at: offset, length: part) else { return nil }
     var byteCount: UInt64 = 0

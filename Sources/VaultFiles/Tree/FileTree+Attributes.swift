@@ -29,6 +29,15 @@ extension FileTree {
     return try setAttributes(ofDirectory: inode, change)
   }
 
+  /// The same without waiting for a remote; nil where that may have a part which this needs, and then nothing was done.
+  package func setAttributesIfHere(
+    _ inode: Inode, _ change: AttributeChange, through handle: FileHandle?, by caller: Caller?
+  ) throws(FileError) -> Attributes? {
+    // A file that nobody has open is sealed at once, and so may need its last part. What is open waits for its close.
+    if let size = change.size, size > 0, handle == nil, vault.lazyChunks != nil { return nil }
+    return try setAttributes(inode, change, through: handle, by: caller)
+  }
+
   private func setAttributes(
     _ file: TreeReference<FileNode>, _ change: AttributeChange, through handle: FileHandle?,
     by caller: Caller?

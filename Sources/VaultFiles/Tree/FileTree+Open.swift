@@ -98,10 +98,16 @@ extension FileTree {
   }
 
   /// A handle of a file is gone, which may be the last.
-  func detach(_ file: TreeReference<FileNode>, _ draft: Draft, of member: ShownMember) {
+  ///
+  /// - Parameter waits: Whether for a remote, if that has a part which this needs.
+  /// - Returns: False, with nothing done, where it would have to wait.
+  func detach(
+    _ file: TreeReference<FileNode>, _ draft: Draft, of member: ShownMember, waits: Bool
+  ) -> Bool {
     while true {
       let isLast = withTree { $0[file].openCount == 1 }
-      let end = isLast ? sealAtLast(file, draft, of: member) : .sealed
+      let sealed = isLast ? sealAtLast(file, draft, of: member, waits: waits) : End.sealed
+      guard let end = sealed else { return false }
       guard letGo(of: file, draft, isLast: isLast, isKept: end == .kept) else { continue }
       switch end {
       case .sealed: break
@@ -112,7 +118,7 @@ extension FileTree {
         // What others have made of it meanwhile shows with the next commit.
         committer.noteChange()
       }
-      return
+      return true
     }
   }
 
@@ -125,20 +131,21 @@ extension FileTree {
     case reverted
   }
 
-  /// Seals what was written before the last handle goes.
+  /// Seals what was written before the last handle goes; nil where a remote has a part which that needs, and is not waited for.
   private func sealAtLast(
-    _ file: TreeReference<FileNode>, _ draft: Draft, of member: ShownMember
-  ) -> End {
+    _ file: TreeReference<FileNode>, _ draft: Draft, of member: ShownMember, waits: Bool
+  ) -> End? {
     do throws(FileError) {
-      do throws(FileError) { try publish(file, draft) } catch {
+      do throws(FileError) { try publish(file, draft, waits: waits) } catch {
         guard error == .stale else { throw error }
         let changed = try look { (tree) throws(TreeObstacle) in
           try tree.giveAnotherName(to: tree[file])
         }
         invalidate(changed)
-        try publish(file, draft)
+        try publish(file, draft, waits: waits)
       }
     } catch {
+      if error == .away, !waits { return nil }
       log.failed(.seal, error, of: LogIdentity(member.member.id))
       return withTree { $0[file].keepOrRevert(after: error) } ? .kept : .reverted
     }

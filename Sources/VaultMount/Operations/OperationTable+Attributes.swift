@@ -16,10 +16,17 @@ extension OperationTable {
         guard let wanted else { throw .invalidArgument }
         let change = Self.attributeChange(wanted.pointee, mask: mask)
         let handle = info == nil ? nil : try fileHandle(info)
-        Self.replyAttributes(
-          request, service,
-          try service.tree.setAttributes(
-            inode, change, through: handle, by: Self.caller(request)))
+        let caller = Self.caller(request)
+        if let attributes = try service.tree.setAttributesIfHere(
+          inode, change, through: handle, by: caller)
+        {
+          return Self.replyAttributes(request, service, attributes)
+        }
+        service.answerFromAfar(request) { (request) throws(FileError) in
+          Self.replyAttributes(
+            request, service,
+            try service.tree.setAttributes(inode, change, through: handle, by: caller))
+        }
       }
     }
     table.statfs = { request, _ in

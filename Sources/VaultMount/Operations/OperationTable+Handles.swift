@@ -50,8 +50,22 @@ extension OperationTable {
     }
     table.release = { request, _, info in
       answer(request) { (request, service) throws(FileError) in
-        if let info { Self.releaseFile(info, service) }
-        fuse_reply_err(request, 0)
+        guard let info,
+          let handle = HandleNumber.releasing(info.pointee.fh, as: FileHandle.self)
+        else {
+          fuse_reply_err(request, 0)
+          return
+        }
+        if handle.releaseIfHere() {
+          service.activity.noteReleased()
+          fuse_reply_err(request, 0)
+          return
+        }
+        service.answerFromAfar(request) { (request) throws(FileError) in
+          handle.release()
+          service.activity.noteReleased()
+          fuse_reply_err(request, 0)
+        }
       }
     }
   }

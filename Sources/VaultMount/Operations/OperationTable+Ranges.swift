@@ -6,14 +6,21 @@ import VaultFiles
 extension OperationTable {
   static func addRanges(to table: inout fuse_lowlevel_ops) {
     table.fallocate = { request, _, mode, offset, length, info in
-      answer(request) { (request, _) throws(FileError) in
+      answer(request) { (request, service) throws(FileError) in
         guard offset >= 0, length > 0, !offset.addingReportingOverflow(length).overflow else {
           throw .invalidArgument
         }
-        try fileHandle(info).allocate(
-          Self.allocationMode(mode), at: UInt64(offset), length: UInt64(length),
-          by: Self.caller(request))
-        fuse_reply_err(request, 0)
+        let (handle, wanted) = (try fileHandle(info), try Self.allocationMode(mode))
+        let (start, count) = (UInt64(offset), UInt64(length))
+        let caller = Self.caller(request)
+        if try handle.allocateIfHere(wanted, at: start, length: count, by: caller) {
+          fuse_reply_err(request, 0)
+          return
+        }
+        service.answerFromAfar(request) { (request) throws(FileError) in
+          try handle.allocate(wanted, at: start, length: count, by: caller)
+          fuse_reply_err(request, 0)
+        }
       }
     }
     table.lseek = { request, _, offset, whence, info in

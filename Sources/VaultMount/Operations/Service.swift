@@ -9,7 +9,7 @@ final class Service: Sendable {
   let tree: FileTree
   let activity = Activity()
   let pageCache = PageCache()
-  /// Writes that wait for a remote: what their programs are told is written has to be in the last commit.
+  /// Writes and other changes that wait for a remote: what their programs are told is written has to be in the last commit.
   let waitingWrites = DispatchGroup()
 
   /// The tree tells of every change that the kernel does not make itself, so answers hold until then.
@@ -33,6 +33,26 @@ final class Service: Sendable {
       withExtendedLifetime(session) {}
     }
     if !isStarted { body() }
+  }
+
+  /// The same for what changes something: the last commit waits for it.
+  func changeOnAnotherThread(_ body: @escaping @Sendable () -> Void) {
+    let waiting = waitingWrites
+    waiting.enter()
+    onAnotherThread {
+      body()
+      waiting.leave()
+    }
+  }
+
+  /// Makes a change that needs what a lazy vault keeps elsewhere on another thread, and answers it there.
+  ///
+  /// - Parameter change: Makes it and replies; where it throws it has not replied.
+  func answerFromAfar(
+    _ request: fuse_req_t, _ change: @escaping @Sendable (fuse_req_t) throws(FileError) -> Void
+  ) {
+    let change = ChangeFromAfar(request: request, change: change)
+    changeOnAnotherThread { change.answer() }
   }
 
   /// Answers a close or a sync, now or, where it has to wait for a remote, from another thread.

@@ -1,5 +1,4 @@
 import CFuse
-import Dispatch
 import Glibc
 import VaultFiles
 
@@ -27,7 +26,7 @@ struct WriteRequest: @unchecked Sendable {
   func run(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
     if try handle.writeIfHere(at: start, bytes, as: kind, by: caller) { return syncAndReply() }
     let copy = Array(bytes)
-    onAnotherThread {
+    service.changeOnAnotherThread {
       do throws(FileError) { try write(copy) } catch { return send(error) }
       syncAndReply()
     }
@@ -54,23 +53,13 @@ struct WriteRequest: @unchecked Sendable {
     } catch {
       return reply(error)
     }
-    onAnotherThread {
+    service.changeOnAnotherThread {
       do throws(FileError) {
         try handle.sync()
         reply(nil)
       } catch {
         reply(error)
       }
-    }
-  }
-
-  /// The last commit waits for it.
-  private func onAnotherThread(_ body: @escaping @Sendable () -> Void) {
-    let waiting = service.waitingWrites
-    waiting.enter()
-    service.onAnotherThread {
-      body()
-      waiting.leave()
     }
   }
 
