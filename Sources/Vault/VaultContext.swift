@@ -56,6 +56,7 @@ final class VaultContext: Sendable {
   let buffers: BufferPool
   /// Where this process keeps its redo files.
   let redoFolder: RedoFolder
+  private let redoFiles = Guarded<[MemberID: Guarded<RedoLog.File>]>([:])
   /// Held as long as the vault is open.
   let reading: ReadingMark
   /// Where it is said what fails while nobody looks.
@@ -86,6 +87,16 @@ final class VaultContext: Sendable {
     folderNumber = copy.folder?.lastingFolderNumber ?? 0
     // Six buffers a core are in use at most when many reads and seals run at once.
     buffers = BufferPool(keptCount: 12)
+  }
+
+  /// The one redo file of a member, however often that is closed and opened again.
+  func redoFile(of member: MemberID) -> Guarded<RedoLog.File> {
+    redoFiles.withLock { files in
+      if let known = files[member] { return known }
+      let new = Guarded(RedoLog.File())
+      files[member] = new
+      return new
+    }
   }
 
   var store: any LocalStore { copy.store }

@@ -276,6 +276,44 @@ import VaultObjects
     }
   }
 
+  // MARK: Closed and opened again
+
+  /// As a member is whose access ended and was given again, while the process lives.
+  private func openedAgain() throws -> Member {
+    vault.openMembers.withLock { _ = $0.removeValue(forKey: emma.id) }
+    _ = try vault.refreshMembers()
+    return try #require(vault.member(emma.id))
+  }
+
+  @Test func whatIsLoggedOnceItIsOpenedAgainIsThereAfterAKill() throws {
+    for text in ["first", "second"] {
+      #expect(try emma.log([visits(text)]))
+      _ = try emma.commit([visits(text)], foldsRedo: true)
+    }
+    let again = try openedAgain()
+    #expect(again !== emma)
+    #expect(try again.log([visits("third")]))
+    #expect(try note(in: memory.afterKill().open()) == "third")
+  }
+
+  /// What was logged before stays, and what comes is committed.
+  @Test func whatWasLoggedBeforeItWasOpenedAgainIsThereAfterAKill() throws {
+    #expect(try emma.log([visits("first")]))
+    let again = try openedAgain()
+    let other = RecordEdit.newRecord("Other", note: "too")
+    #expect(try !again.log([other]))
+    _ = try again.commit([other], foldsRedo: true)
+    #expect(emma.hasLogged && !again.hasLogged)
+    let left = try memory.afterKill().open()
+    #expect(try note(in: left) == "first")
+    let found = try #require(left.members.first)
+    #expect(try found.bytes(of: "record.md", in: other.record) == Array("too".utf8))
+    // As soon as whoever logged it has committed it, the file is free.
+    _ = try emma.commit([visits("first")], foldsRedo: true)
+    #expect(try again.log([visits("second")]))
+    #expect(try note(in: memory.afterKill().open()) == "second")
+  }
+
   @Test func everyFlippedByteEndsTheFileThere() throws {
     #expect(try emma.log([visits("first")]))
     #expect(try emma.log([visits("second")]))

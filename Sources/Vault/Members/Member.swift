@@ -34,8 +34,7 @@ package final class Member: Sendable {
       member: id, keys: opened.keys, store: context.store, staging: context.staging,
       lazy: context.lazy,
       buffers: context.buffers)
-    redoLog = RedoLog(
-      member: id, folder: context.redoFolder, store: context.state.store, keys: opened.keys)
+    redoLog = RedoLog(member: id, context: context, keys: opened.keys)
     register = HeadRegister(
       member: id, context: context, keys: opened.keys, known: KnownLinks(opened.links))
   }

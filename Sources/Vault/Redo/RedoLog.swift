@@ -9,8 +9,12 @@ import VaultObjects
 ///
 /// A commit costs the disk several files and two waits; a record here costs one write into a file that has its place
 /// already. Once a commit has all that was logged, the file is written anew from its beginning.
+///
+/// A member that is closed and opened again has two of these over one file: while there is in it what one has logged, the other
+/// logs nothing.
 final class RedoLog: Sendable {
-  private struct State {
+  /// What this process knows of a member's file, also once it has closed the member.
+  struct File {
     var hasFile = false
     /// Where the next record goes.
     var offset = 0
@@ -22,20 +26,27 @@ final class RedoLog: Sendable {
     var records: Set<RecordID> = []
     /// A record may be there or not: nothing may follow it.
     var isBroken = false
+    /// Whose it is, as long as something in it is in no commit.
+    fileprivate var user: User?
   }
+
+  /// Tells one log of a file from the other.
+  fileprivate final class User: Sendable {}
 
   let path: BlobPath
   private let member: MemberID
   private let folder: RedoFolder
   private let store: any LocalStore
   private let keys: MemberKeys
-  private let state = Guarded(State())
+  private let file: Guarded<File>
+  private let user = User()
 
-  init(member: MemberID, folder: RedoFolder, store: any LocalStore, keys: MemberKeys) {
+  init(member: MemberID, context: VaultContext, keys: MemberKeys) {
     self.member = member
-    self.folder = folder
-    self.store = store
+    folder = context.redoFolder
+    store = context.state.store
     self.keys = keys
+    file = context.redoFile(of: member)
     path = folder.path(of: member)
   }
 
@@ -43,46 +54,48 @@ final class RedoLog: Sendable {
   static let recordLimit = 512 << 10
 
   /// Whether everything logged is in a commit.
-  var isEmpty: Bool { state.withLock { $0.offset == 0 && !$0.isBroken } }
+  var isEmpty: Bool { file.withLock { $0.user !== user } }
 
   func holds(_ digest: ContentDigest) -> Bool {
-    state.withLock { $0.objects.contains(digest) }
+    file.withLock { $0.user === user && $0.objects.contains(digest) }
   }
 
   /// The records of the vault of which something is logged: what is logged next replaces that.
-  var records: Set<RecordID> { state.withLock { $0.records } }
+  var records: Set<RecordID> { file.withLock { $0.user === user ? $0.records : [] } }
 
   /// What a head says that has all that was logged; nil when nothing was since the last one.
   var mark: Head.Redone? {
-    state.withLock { state in
-      guard state.offset > 0 || state.isBroken else { return nil }
-      return Head.Redone(writer: folder.writer, sequence: state.sequence)
+    file.withLock { file in
+      guard file.user === user else { return nil }
+      return Head.Redone(writer: folder.writer, sequence: file.sequence)
     }
   }
 
   /// Appends a record; it is on disk when this returns true.
   ///
-  /// - Returns: False if there is no room for it, or the disk has refused one: then only a commit helps.
+  /// - Returns: False if there is no room for it, or the disk has refused one, or the file is somebody else's: then only a
+  ///   commit helps.
   /// - Throws: What the disk says to this one; a commit helps here, too.
   func append(_ record: RedoRecord) throws(VaultError) -> Bool {
-    try state.withLock { (state) throws(VaultError) in
-      guard !state.isBroken else { return false }
-      if !state.hasFile {
+    try file.withLock { (file) throws(VaultError) in
+      guard !file.isBroken, file.user == nil || file.user === user else { return false }
+      if !file.hasFile {
         try makeFile()
-        state.hasFile = true
+        file.hasFile = true
       }
       let bytes = RedoFile.encode(
-        record, sequence: state.sequence + 1, with: keys.current, path: path.string)
-      guard bytes.count <= Self.recordLimit, state.offset + bytes.count <= RedoFile.byteCount
+        record, sequence: file.sequence + 1, with: keys.current, path: path.string)
+      guard bytes.count <= Self.recordLimit, file.offset + bytes.count <= RedoFile.byteCount
       else { return false }
-      state.sequence += 1
-      state.isBroken = true
-      let offset = UInt64(state.offset)
+      file.sequence += 1
+      file.isBroken = true
+      file.user = user
+      let offset = UInt64(file.offset)
       try storing(store.overwrite(path, at: offset, bytes))
-      state.isBroken = false
-      state.offset += bytes.count
-      state.objects.formUnion(record.objects.map(\.digest))
-      state.records = Set(record.edits.map(\.record))
+      file.isBroken = false
+      file.offset += bytes.count
+      file.objects.formUnion(record.objects.map(\.digest))
+      file.records = Set(record.edits.map(\.record))
       return true
     }
   }
@@ -95,11 +108,13 @@ final class RedoLog: Sendable {
 
   /// A head says that it has everything: the records in the file count no more.
   func rewind() {
-    state.withLock { state in
-      state.offset = 0
-      state.objects = []
-      state.records = []
-      state.isBroken = false
+    file.withLock { file in
+      guard file.user === user else { return }
+      file.offset = 0
+      file.objects = []
+      file.records = []
+      file.isBroken = false
+      file.user = nil
     }
   }
 
