@@ -103,6 +103,40 @@ import VaultModel
     try family.expectAgreement()
   }
 
+  /// Only somebody who may only read has it: they put it on the remote, and an owner takes it back from there.
+  @Test func aViewerWhoStillHasItBringsItBack() throws {
+    let desk = try Family(count: 1)[0]
+    let (usb, record) = (MemoryStore(), try desk.write("Lost", "first"))
+    try desk.sync(usb)
+    let ben = try SyncingAdult(joining: desk.vault.invite(), as: "Ben")
+    try ben.sync(usb)
+    try desk.sync(usb)
+    #expect(try desk.vault.acceptIntroductions() == [ben.vault.person])
+    try desk.vault.share(desk.emma, with: ben.vault.person, role: .viewer)
+    try desk.sync(usb)
+    try ben.sync(usb)
+    let shown = "Emma/Lost[\(record.shortHex)]/record.md"
+    #expect(try Family.Device.contents(of: ben.vault)[shown] == "first")
+
+    let emma = try desk.emma
+    let lost = try #require(emma.entry(record)).revision
+    let path = BlobPath(emma.objects.vaultPath(of: lost).string)
+    try usb.remove(path)
+    try desk.store.remove(path)
+    try desk.reopen()
+    #expect(try desk.vault.repair().map(\.lost) == [["Emma/Lost"]])
+    try desk.sync(usb)
+    let told = try ben.sync(usb).problems
+    #expect(told.contains { $0.severity == .note && $0.text.contains("sync --full") })
+    #expect(usb.blobs[path] != nil)
+    try desk.sync(usb) { $0.looksEverywhere = true }
+    #expect(try desk.contents()[shown] == "first")
+    #expect(try desk.emma.keptConflicts().isEmpty)
+    try desk.sync(usb)
+    try ben.sync(usb)
+    #expect(try Family.Device.contents(of: ben.vault)[shown] == "first")
+  }
+
   /// The same where an older version is left: everyone goes on from that, and not only whoever went back to it.
   @Test func aRecordThatGoesBackKeepsNobodyFromTheRest() throws {
     try desk.edit(record, "second")

@@ -59,6 +59,8 @@ struct HeadsState: Sendable {
   var held: [HeldEntry] = []
   /// What this device has written and others' entries hide.
   var hidden = HiddenVersions()
+  /// A repair elsewhere could not read what is whole here, and this person may only read.
+  var holdsWhatIsCalledLost = false
   /// Counters of this device that another machine has used, as far as this process has met its heads: this one's copy, or this
   /// one before it was put back.
   var usedElsewhere: [ClosedRange<UInt64>] = []

@@ -37,6 +37,35 @@ extension Member {
   /// Whether a version that this device has written is to be written once more.
   package var hasHiddenVersions: Bool { heads.withLock { !$0.hidden.isEmpty } }
 
+  /// Whether something is whole here that a repair elsewhere could not read, and this person may not write anew; asked once.
+  package func takeHoldsWhatIsCalledLost() -> Bool {
+    heads.withLock { heads in
+      defer { heads.holdsWhatIsCalledLost = false }
+      return heads.holdsWhatIsCalledLost
+    }
+  }
+
+  /// Writes those of these revisions anew that stand-ins have replaced unseen: they have come back.
+  ///
+  /// - Throws: As `commit`.
+  package func takeBack(_ revisions: [ContentDigest]) throws(VaultError) {
+    guard mayWrite, !revisions.isEmpty else { return }
+    try heads.withLock { (heads) throws(VaultError) in
+      for revision in revisions { try noteReturned(revision, &heads) }
+    }
+    if hasHiddenVersions { _ = try joinConcurrent(waits: false) }
+  }
+
+  private func noteReturned(
+    _ digest: ContentDigest, _ heads: inout HeadsState
+  ) throws(VaultError) {
+    guard let revision = try ifWhole(self.revision(digest)) else { return }
+    let known = RecordEntry(revision, named: digest, summary: .empty)
+    for entry in rivals(of: known.record) where try isCalledLost(known, by: entry.revision) {
+      note(digest, calledLostBy: entry, &heads)
+    }
+  }
+
   /// Finds among entries that another device's head brings those that hide what this one has written, before they are
   /// taken.
   ///
@@ -44,7 +73,6 @@ extension Member {
   ///
   /// - Throws: `io`.
   func noteHidden(by entries: [RecordEntry], _ heads: inout HeadsState) throws(VaultError) {
-    guard mayWrite else { return }
     let own = context.device.id
     let replacing = withRecords(heads) { manifest in
       entries.flatMap { entry in
@@ -54,13 +82,10 @@ extension Member {
     }
     for (entry, known) in replacing {
       if try isCalledLost(known, by: entry.revision) {
-        heads.hidden.add(
-          HiddenVersions.Hidden(
-            record: entry.record, revision: known.revision, claimed: entry.version[own],
-            isCalledLost: true))
+        note(known.revision, calledLostBy: entry, &heads)
         continue
       }
-      guard known.version[own] > 0 else { continue }
+      guard mayWrite, known.version[own] > 0 else { continue }
       if try ifWhole(revision(entry.revision))?.previous.contains(known.revision) ?? false {
         continue
       }
@@ -71,6 +96,19 @@ extension Member {
             record: entry.record, revision: mine.revision, claimed: entry.version[own]))
       }
     }
+  }
+
+  private func note(
+    _ revision: ContentDigest, calledLostBy entry: RecordEntry, _ heads: inout HeadsState
+  ) {
+    guard mayWrite else {
+      heads.holdsWhatIsCalledLost = true
+      return
+    }
+    heads.hidden.add(
+      HiddenVersions.Hidden(
+        record: entry.record, revision: revision, claimed: entry.version[context.device.id],
+        isCalledLost: true))
   }
 
   /// Whether the revision goes on from a version that is whole here by nothing but stand-ins, as far as those on the way are here.

@@ -32,6 +32,25 @@ extension Member {
     where isWanted: (RecordEntry) -> Bool = { _ in true },
     keeping keeps: (_ older: ContentDigest) -> Bool = { _ in true }
   ) -> [NeededObject] {
+    walkNeeded(where: isWanted) { older, _ in keeps(older) }
+  }
+
+  /// The same of all records, and the versions that stand-ins have replaced: where somebody still had one, it may be brought back.
+  package func neededObjectsAndLostVersions() -> [NeededObject] {
+    var lost: Set<ContentDigest> = []
+    let needed = walkNeeded(where: { _ in true }) { older, newer in
+      if newer.revision.lossMark?.lost == older { lost.insert(older) }
+      return true
+    }
+    lost.subtract(needed.map(\.digest))
+    return needed
+      + lost.sorted().map { NeededObject(digest: $0, kind: .record, isOnlyInHistory: true) }
+  }
+
+  private func walkNeeded(
+    where isWanted: (RecordEntry) -> Bool,
+    keeps: (_ older: ContentDigest, _ newer: NamedRevision) -> Bool
+  ) -> [NeededObject] {
     var found: [ContentDigest: NeededObject] = [:]
     func note(_ reference: VisitedObject) {
       if let known = found[reference.digest], !known.isOnlyInHistory { return }
@@ -42,8 +61,8 @@ extension Member {
     }
     let walk = MemberWalk(member: self)
     walk.walkAll(
-      where: isWanted, keeps: { older, _ in keeps(older) },
-      visit: note, fail: { reference, _ in note(reference) }, progress: { _ in })
+      where: isWanted, keeps: keeps, visit: note,
+      fail: { reference, _ in note(reference) }, progress: { _ in })
     return found.values.sorted { $0.digest < $1.digest }
   }
 

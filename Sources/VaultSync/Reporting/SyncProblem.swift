@@ -230,6 +230,15 @@ extension SyncProblem {
         + "after this machine's disk if it happens again.")
   }
 
+  /// Of what a viewer has, and a repair elsewhere could not read.
+  static func stillHere(of member: MemberID) -> SyncProblem {
+    SyncProblem(
+      .missingThere, .note, path: "members/\(member.hex)/objects",
+      "What a record held could not be read on the machine that repaired it, and is still here, where you may only read. It "
+        + "was put on the remote. It shows again once the machine of an owner or editor has looked for what it lacks: by itself "
+        + "once a week, or with kinvault sync --full")
+  }
+
   static func withheld(_ head: WithheldHead, of member: MemberID) -> SyncProblem {
     SyncProblem(
       .withheld, .note, path: VaultPath.head(member, head.device).string,

@@ -16,18 +16,26 @@ struct LostObjects {
   let standing: [OpenedHead]
 
   /// Costs a list of all objects of the member, here and there, and more only when some are missing.
-  func giveBack() throws(SyncError) {
+  ///
+  /// - Returns: The revisions that were missing here and are there again.
+  func giveBack() throws(SyncError) -> [ContentDigest] {
     let there = try ObjectListing.load(member.id, session: session)
-    if session.options.direction != .push, !session.options.isDryRun { try bringBack(there) }
+    var returned: [ContentDigest] = []
+    if session.options.direction != .push, !session.options.isDryRun {
+      returned = try bringBack(there)
+    }
     try putBack(there)
+    return returned
   }
 
-  /// Brings what is missing here and the remote has.
-  private func bringBack(_ there: [ObjectName: UInt64]) throws(SyncError) {
+  /// Brings what is missing here and the remote has, and what stand-ins have replaced.
+  ///
+  /// - Returns: Those of them that are revisions.
+  private func bringBack(_ there: [ObjectName: UInt64]) throws(SyncError) -> [ContentDigest] {
     let transfer = PullTransfer(
       session: session, NamedObjects(objects: member.sealedObjects, epoch: member.epoch))
     var asked: Set<ObjectName> = []
-    var count = 0
+    var returned: [NeededObject] = []
     // What was missing may name more that is missing.
     while true {
       let here = try keeping { () throws(VaultError) in
@@ -35,17 +43,19 @@ struct LostObjects {
       }
       // Nothing here can be missing that the remote has.
       if here.isSuperset(of: there.keys) { break }
-      let missing = needed(here, there).filter { need in
+      let needed = byName(
+        member.neededObjectsAndLostVersions() + named(by: member.openedHeads), here, there)
+      let missing = needed.filter { need in
         !here.contains(need.key) && there[need.key] != nil && asked.insert(need.key).inserted
           // A lazy vault leaves chunks there.
           && !(member.sealedObjects.isLazy && need.value.kind == .chunk)
       }
       if missing.isEmpty { break }
-      let brought = Gathered<ObjectName>()
-      try session.forEach(missing.sorted { $0.key < $1.key }) { (name, object) throws(SyncError) in
+      let brought = Gathered<NeededObject>()
+      try session.forEach(missing.sorted { $0.key < $1.key }) { (_, object) throws(SyncError) in
         do throws(TransferFailure) {
           _ = try transfer.bring(object.digest, kind: object.kind)
-          brought.add(name)
+          brought.add(object)
         } catch {
           switch error {
           // The remote's own damage: `check --remote` names it.
@@ -54,9 +64,10 @@ struct LostObjects {
           }
         }
       }
-      count += brought.all.count
+      returned += brought.all
     }
-    if count > 0 { session.note(.broughtBack(count, of: member.id)) }
+    if !returned.isEmpty { session.note(.broughtBack(returned.count, of: member.id)) }
+    return returned.filter { $0.kind == .record }.map(\.digest)
   }
 
   private func putBack(_ listed: [ObjectName: UInt64]) throws(SyncError) {

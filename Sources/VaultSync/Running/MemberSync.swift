@@ -176,14 +176,25 @@ struct MemberSync {
         || exchange.there[.head(member.id, head.device)]?.hash == head.hash
     }
     try push.put(lostTakenOver(of: member, besides: standing))
-    // A lazy vault relies on what it has left there from the first sync on.
-    let isFirst = member.sealedObjects.isLazy && session.memory.lastComparison == nil
-    if session.comparesObjects || session.hasMetLoss || isFirst, !isOnlyPlanned {
-      try LostObjects(
-        session: session, exchange: exchange, member: member, standing: standing
-      ).giveBack()
-    }
+    if !isOnlyPlanned { try giveBackLost(of: member, standing) }
     try RemovalThere(session: session, exchange: exchange, member: member).run()
+  }
+
+  /// Compares which objects are here and there, where that is due.
+  ///
+  /// - Parameter standing: As of `LostObjects`.
+  private func giveBackLost(of open: Member, _ standing: [OpenedHead]) throws(SyncError) {
+    // A lazy vault relies on what it has left there from the first sync on.
+    let isFirst = open.sealedObjects.isLazy && session.memory.lastComparison == nil
+    let isDryRun = session.options.isDryRun
+    let holdsLost = !isDryRun && vault.member(member)?.takeHoldsWhatIsCalledLost() ?? false
+    guard session.comparesObjects || session.hasMetLoss || isFirst || holdsLost else { return }
+    let returned = try LostObjects(
+      session: session, exchange: exchange, member: open, standing: standing
+    ).giveBack()
+    if holdsLost { session.note(.stillHere(of: member)) }
+    guard let writer = vault.member(member) else { return }
+    try keeping { () throws(VaultError) in try writer.takeBack(returned) }
   }
 
   /// Whether this is a dry run that would move heads: which objects are needed, and where they are, shows only once those have been
