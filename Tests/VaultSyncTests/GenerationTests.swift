@@ -46,6 +46,30 @@ import VaultTrust
     try family[1].expectWhole()
   }
 
+  /// The wraps of the new keys were written, and the closing was not.
+  @Test func whatAChangeThatWasCutShortHasLeftIsNoDamage() throws {
+    let family = try prepared()
+    let cut = try family[0].clone()
+    try remove([family[2]], by: cut)
+    var left: [BlobPath] = []
+    for (path, bytes) in cut.store.blobs where family[0].store.blobs[path] == nil {
+      guard case .wrap? = VaultPath(parsing: path.string) else { continue }
+      try family[0].store.replace(path, bytes, durably: true)
+      left.append(path)
+    }
+    #expect(!left.isEmpty)
+    try family[0].reopen()
+    for _ in 0..<2 { #expect(try family[0].sync(usb).problems == []) }
+    // The next one is made as ever.
+    try remove([family[2]], by: family[0])
+    for device in family.devices.prefix(2) {
+      let told = try device.sync(usb).problems
+      #expect(!told.contains { $0.path.contains("/wraps/") })
+    }
+    #expect(family[1].vault.context.keys.generation == family[0].vault.context.keys.generation)
+    #expect(left.allSatisfy { usb.blobs[$0] == nil })
+  }
+
   /// What a machine wrote at last another one has taken over under new keys, and its old objects are gone: it shows also to
   /// who had met only an earlier head of that machine, which does not come again.
   @Test func whatWasTakenOverShowsToWhoHasMetLess() throws {

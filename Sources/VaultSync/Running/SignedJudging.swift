@@ -42,6 +42,7 @@ struct SignedJudging {
       case .former: judged.former.insert(path)
       case .broken(let error):
         judged.brokenHere.insert(path)
+        if ownTree.isWrapOfUnknownKeys(path) { continue }
         session.note(SyncProblem(error, here: path.string))
       case .retired, nil: break
       }
