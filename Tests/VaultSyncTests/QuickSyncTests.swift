@@ -45,6 +45,22 @@ import VaultModel
     #expect(family[0].store.blobs == before)
   }
 
+  /// No remote has it yet either. An open vault puts it back, and there.
+  @Test func anOwnHeadThatIsGoneNeedsTheVault() throws {
+    let device = family[1]
+    let head = BlobPath(VaultPath.head(try device.emma.id, device.vault.device).string)
+    #expect(device.store.blobs[head] == nil && usb.blobs[head] == nil)
+    try device.write("Letter", "of the other one")
+    try device.store.remove(head)
+    let quick = try device.quickSync(usb)
+    #expect(quick == nil)
+    try device.reopen()
+    try device.sync(usb)
+    #expect(usb.blobs[head] != nil)
+    try family[0].sync(usb)
+    #expect(try family[0].contents().values.contains("of the other one"))
+  }
+
   @Test func aSuccessIsRemembered() throws {
     let file = RemoteStateFile(
       state: StateFolder(store: family[0].stateStore), remote: try #require(RemoteName("usb")))

@@ -48,7 +48,7 @@ struct HeadsSync {
   /// Whether nothing else is to be done than to put these heads there, and nothing to be said about either side.
   func isSettled(_ exchange: SignedExchange, but news: Set<VaultPath>) throws(SyncError) -> Bool {
     // A whole sync takes what says that this device was removed, and tells it.
-    guard exchange.look.hasDescription, exchange.removal == nil,
+    guard exchange.look.hasDescription, exchange.removal == nil, !exchange.lacksOwnHead,
       try !mayOweEpoch(to: exchange.local.members, exchange)
     else { return false }
     let members = exchange.look.members.union(exchange.local.members)

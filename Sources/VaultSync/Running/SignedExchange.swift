@@ -130,6 +130,14 @@ final class SignedExchange: Sendable {
     return plan(path) == RegisterPlan(.leave) && counter >= known.marks[path]?.counter ?? 0
   }
 
+  /// Whether a head of a member that this device has written is not here any more: an open vault puts it back, or says what is lost.
+  var lacksOwnHead: Bool {
+    known.marks.contains { path, mark in
+      guard case .head(let member, _) = path, isOwn(path), mark.counter > 0 else { return false }
+      return local.members.contains(member) && !local.files.contains(path)
+    }
+  }
+
   /// Whether the register here is newer by its counter, and there is nothing else to be said or done about it.
   func isNewerHere(_ path: VaultPath) -> Bool {
     guard let counter = here[path]?.counter else { return false }
