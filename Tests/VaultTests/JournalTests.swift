@@ -445,10 +445,14 @@ import VaultTrust
     try anna.vault.beginEpoch(of: emma(anna), without: [], keepsHistory: true)
     try adults.meet()
     try publish(ben)
+    try adults.meet()
     try adults.share(with: carla, .editor)
     let member = try emma(carla)
+    // What somebody was given with their access, or has said themself, nothing could crowd out.
+    #expect(member.register.keys.pastJournals.isEmpty)
     try member.heads.withLock { heads in
       var crowded = heads
+      crowded.loaded[carla.vault.device] = nil
       let bens = try #require(heads.loaded[ben.vault.device])
       let real = try #require(heads.loaded[anna.vault.device]).head.journals.map(\.wrapped)
       #expect(real.count == 1)
