@@ -42,6 +42,8 @@ final class VaultContext: Sendable {
   /// The members whose journals this person can write now; of which of them owners have readings noted.
   let openJournals = Guarded<(@Sendable () -> Journals)?>(nil)
   let notedReads = Guarded<(@Sendable () -> [MemberID: Head.Reads])?>(nil)
+  /// Opens the requests of machines that know the words which this process has shown last; nil before it has shown any.
+  let awaitedRequests = Guarded<SealingKey?>(nil)
   /// The device unlock key, as it seals what this machine's state keeps to itself: the private keys of its device, the logins of
   /// remotes, under which names members show.
   let slotKey: SealingKey

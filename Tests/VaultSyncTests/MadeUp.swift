@@ -116,6 +116,76 @@ struct MadeUp {
     return member
   }
 
+  // MARK: In the folders of others
+
+  /// A machine asks somebody to let it in.
+  func request(to person: PersonID) throws -> VaultPath {
+    let device = ThisDevice(
+      signingSeed: SecretBytes(randomCount: 32), agreementPrivateKey: SecretBytes(randomCount: 32))
+    let path = VaultPath.deviceRequest(person, device.id)
+    let body = DeviceRequestBody(
+      person: person, device: device.id, signingPublicKey: device.signingKey.publicKey,
+      agreementPublicKey: device.agreementKey.publicKey,
+      consent: PublicDevice(device, of: person, binding: Binding(vault: vault)).consent, time: 1,
+      sealed: .nothing(like: 64))
+    try put(path, files.sign(body.encoded(), .request, path, with: device))
+    return path
+  }
+
+  /// What is as long as a wrap of a member's key.
+  func wrap(in member: MemberID) throws -> VaultPath {
+    let bytes = Sealed.nothing(like: 1_145).ciphertext
+    let path = VaultPath.epochWrap(member, Digest.sha256(bytes))
+    try put(path, bytes)
+    return path
+  }
+
+  /// A link of somebody without any place, which follows one that there is not.
+  func link(in member: MemberID, by person: Person) throws -> VaultPath {
+    let body = Link(
+      member: member, person: person.id, certificate: person.certificate,
+      place: Place(link: member.root, person: person.id), follows: [.random()],
+      changes: [.give(person.id, .owner, until: 0)], time: 1
+    ).encoded()
+    let path = VaultPath.link(member, vault.statementID(.link, body: body))
+    try put(path, sign(.link, body, person))
+    return path
+  }
+
+  /// A closing of somebody that other words have signed than theirs, and a device that it certifies.
+  func falseDevice(of person: PersonID) throws -> (paths: [VaultPath], device: DeviceID, key: Key) {
+    let words = SigningKey(seed: SecretBytes(randomCount: 32))
+    let key = Key()
+    let closing = Closing(
+      person: person, rootKey: try #require(VerifyingKey(words.publicKey)),
+      agreementKey: [UInt8](repeating: 1, count: 1_216),
+      recovery: [UInt8](repeating: 2, count: 64), time: 1
+    ).encoded()
+    let generation = vault.statementID(.closing, body: closing)
+    var certificate = Certificate(
+      person: person, generation: generation,
+      signingKey: try #require(VerifyingKey(key.key.publicKey)),
+      agreementKey: [UInt8](repeating: 3, count: 1_216), time: 1)
+    certificate.consent = key.key.sign(vault.signedMessage(.device, certificate.consentBody))
+    let signed = certificate.encoded()
+    let paths = [
+      VaultPath.closing(person, generation),
+      .certificate(person, vault.statementID(.certificate, body: signed)),
+    ]
+    try put(paths[0], files.statement(.closing, closing) { words.sign($0) })
+    try put(paths[1], files.statement(.certificate, signed) { words.sign($0) })
+    return (paths, certificate.device, key)
+  }
+
+  /// A segment of a log that such a device writes.
+  func segment(of person: PersonID, by device: DeviceID, _ key: Key) throws -> VaultPath {
+    let path = VaultPath.auditSegment(device, first: 1)
+    let body = AuditSegmentBody(
+      person: person, device: device, first: 1, generation: .random(), sealed: .nothing(like: 64))
+    try put(path, files.sign(body.encoded(), .audit, path, with: key.key))
+    return path
+  }
+
   private func sign(_ label: SignedLabel, _ body: [UInt8], _ person: Person) -> [UInt8] {
     files.statement(label, body) { person.key.key.sign($0) }
   }

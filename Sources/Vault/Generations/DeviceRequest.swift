@@ -51,12 +51,34 @@ package struct RequestingDevice: Sendable {
 
 /// Approving new machines from this device, which is trusted. Docs/Format.md, "Adding a device without the words".
 extension Vault {
-  /// What the words give, for `requests` and `approve`. Takes about a second.
+  /// What the words give, for `requests` and `approve`. Takes about a second. From then on syncs of this process take the
+  /// requests that these words open, however many others there are.
   ///
   /// - Throws: `crypto`, when there is not memory enough.
   package func approvalKey(of words: borrowing ApprovalWords) throws(VaultError) -> SealingKey {
-    do { return try words.sealingKey(for: person, binding: context.binding) } catch {
+    let key: SealingKey
+    do { key = try words.sealingKey(for: person, binding: context.binding) } catch {
       throw .crypto(error)
+    }
+    context.awaitedRequests.withLock { $0 = key }
+    return key
+  }
+
+  /// Whether somebody may be typing words that this process has shown.
+  package var awaitsRequests: Bool { context.awaitedRequests.withLock { $0 != nil } }
+
+  /// Whether a file is the request of a machine that knows the words which this process has shown last.
+  package func isAwaited(_ path: VaultPath, _ file: [UInt8]) -> Bool {
+    guard case .deviceRequest(let asked, _) = path, asked == person,
+      let key = context.awaitedRequests.withLock({ $0 })
+    else { return false }
+    do {
+      let body = try DeviceRequestBody(decoding: SignedFile(decoding: file).body)
+      _ = try context.signedFiles.open(body.sealed, with: key, .request, path, counter: 0)
+      return true
+    } catch {
+      // Anybody can put a file there: it is awaited if it opens.
+      return false
     }
   }
 

@@ -70,6 +70,18 @@ extension SyncProblem {
     )
   }
 
+  /// Of files that anybody can have put into the folders of people and members who are known.
+  static func looseFiles(on remote: String) -> SyncProblem {
+    let limit = CargoQuota.limit
+    return SyncProblem(
+      .strangers, .note, path: "people",
+      "The remote has files in folders of people and members whom you know that nobody has written whom you know, as "
+        + "far as this machine can tell yet: requests of machines, wraps, links. Of these and what else strangers have "
+        + "there no more than \(limit.fileCount) files and \(megabytes(limit.byteCount)) are taken, and the rest was left "
+        + "there; what is yours is not concerned. If you know whose they are, this takes them all: "
+        + "kinvault sync \(remote) --all")
+  }
+
   static func strangers(leftByClone left: [CargoOwner: CargoWeight]) -> SyncProblem {
     let weight = left.values.reduce(into: CargoWeight()) { $0 += $1 }
     return SyncProblem(

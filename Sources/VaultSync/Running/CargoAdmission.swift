@@ -17,6 +17,8 @@ struct CargoAdmission {
   private(set) var left: [CargoOwner: CargoWeight] = [:]
   /// What may come of the members that are taken.
   private(set) var rooms: [MemberID: CargoRoom] = [:]
+  /// What all that is taken weighs.
+  private(set) var weight = CargoWeight()
   private var room = CargoWeight()
   /// Whose folders are here.
   private let here: Set<CargoOwner>
@@ -28,7 +30,8 @@ struct CargoAdmission {
 
   /// - Parameter news: What the signed files of each weigh that are news.
   mutating func run(_ news: [CargoOwner: CargoWeight]) throws(SyncError) {
-    room = session.options.strangersLimit.less(try weighHere())
+    let here = CargoHere(session: session, local: local, tree: tree, vouching: vouching)
+    room = session.options.strangersLimit.less(try here.weight())
     let order = CargoQuota.smallestFirst(news)
     for case (.person(let person), let weight) in order { judge(person, weight) }
     for case (.member(let member), let weight) in order { try judge(member, weight) }
@@ -39,7 +42,12 @@ struct CargoAdmission {
       left[.person(person)] = weight
       return
     }
-    taken.insert(.person(person))
+    take(.person(person), weight)
+  }
+
+  private mutating func take(_ owner: CargoOwner, _ weight: CargoWeight) {
+    taken.insert(owner)
+    self.weight += weight
     room = room.less(weight)
   }
 
@@ -57,9 +65,8 @@ struct CargoAdmission {
       left[.member(member)] = weight
       return
     }
-    taken.insert(.member(member))
+    take(.member(member), weight)
     rooms[member] = CargoRoom(weight)
-    room = room.less(weight)
   }
 
   /// Whether the files of a person are here, or come with this sync.
@@ -69,23 +76,6 @@ struct CargoAdmission {
   }
 
   // MARK: Weights
-
-  /// What is here of strangers.
-  private func weighHere() throws(SyncError) -> CargoWeight {
-    var weight = CargoWeight()
-    do {
-      for owner in here.sorted() where !vouching.carries(owner) {
-        if !weight.fits(session.options.strangersLimit) { break }
-        try session.home.store.walk(under: BlobPath(owner.path)) { _, entry in
-          weight.add(byteCount: entry.size)
-          return weight.fits(session.options.strangersLimit) ? .goOn : .stop
-        }
-      }
-    } catch {
-      throw .vault(VaultError(error))
-    }
-    return weight
-  }
 
   /// An object whose size is not said counts as if it were the largest chunk.
   private static let unsaidByteCount = UInt64(ObjectStore.fileSizeLimit(of: .chunk))

@@ -11,6 +11,8 @@ struct Cargo: Sendable {
   var left: Set<VaultPath> = []
   /// What may come of strangers' members that are taken.
   var rooms: [MemberID: CargoRoom] = [:]
+  /// What all that is taken of strangers weighs.
+  var weight = CargoWeight()
   /// What was read to decide that.
   var read: [VaultPath: [UInt8]] = [:]
   /// What may still be read.
@@ -65,7 +67,7 @@ struct CargoJudgement {
       session: session, local: local, tree: tree, vouching: vouching)
     let judged = strangers.filter { !known.contains($0.key) && !unread.contains($0.key) }
     if !judged.isEmpty { try admission.run(judged.mapValues { weight($0) }) }
-    cargo.rooms = admission.rooms
+    (cargo.rooms, cargo.weight) = (admission.rooms, admission.weight)
     noteBroken(Set(judged.keys).subtracting(admission.taken), tree, bytes)
     let left = Set(strangers.keys).subtracting(admission.taken)
     cargo.leave(Set(left.flatMap { paths(news[$0]) }))

@@ -34,7 +34,8 @@ struct JudgedFiles: Sendable {
   var brokenHere: Set<VaultPath> = []
   /// Those of them in whose place what the remote shows is put: it holds, and nothing can be newer that they are.
   var replaced: Set<VaultPath> = []
-  /// Heads of people whose access was taken away: they count for nothing, and stand where they stand.
+  /// Heads of people whose access was taken away, which count for nothing, and what is left since nobody stands for it: they
+  /// stand where they stand.
   var former: Set<VaultPath> = []
   /// Files of the remote that were not read, since there are too many that are news: nothing is said of them, nor done.
   var unread: Set<VaultPath> = []

@@ -28,6 +28,7 @@ struct SignedJudging {
     try judgeFilesHereAgain(&judged)
     try judgeFilesThere(changed, &judged)
     try findReplaced(&judged)
+    try leaveLoose(&judged)
     let exchange = SignedExchange(session: session, sight: sight, judged: judged, known: known)
     exchange.rememberShown()
     return exchange
@@ -135,6 +136,36 @@ struct SignedJudging {
     judged.maybeNewer = Set(
       paths.filter { isOfAnother($0) && judged.bytes[$0] == nil && !left.contains($0) })
     if !judged.bytes.isEmpty { judged.tree = try keeping(ownTree.adding(judged.bytes)) }
+  }
+
+  /// What nobody stands for is as if it were not there, where there is no room for it; and it is not read again.
+  private func leaveLoose(_ judged: inout JudgedFiles) throws(SyncError) {
+    var news: [VaultPath: Int] = [:]
+    for path in judged.facts.keys where !sight.local.files.contains(path) {
+      guard let bytes = judged.bytes[path] else { continue }
+      if session.home.isAwaited?(path, bytes) ?? false { continue }
+      news[path] = bytes.count
+    }
+    let admission = LooseAdmission(session: session, sight: sight, tree: judged.tree)
+    var (loose, left) = try admission.run(news)
+    if left.isEmpty { return }
+    let bytes = judged.bytes
+    let tree = try keeping(ownTree.adding(bytes.filter { !left.contains($0.key) }))
+    loose.subtract(left)
+    for path in loose {
+      // What it builds on may be left.
+      guard let file = bytes[path], case .counts = try keeping(tree.verdict(on: path, file)) else {
+        left.insert(path)
+        continue
+      }
+    }
+    judged.tree = tree
+    for path in left {
+      judged.facts[path] = nil
+      judged.there[path] = nil
+      judged.former.insert(path)
+      judged.failures.updateValue(nil, forKey: path)
+    }
   }
 
   /// Whether it is the register of another device: what this one has written last it knows, and its own stands for it.

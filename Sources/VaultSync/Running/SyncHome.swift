@@ -14,6 +14,8 @@ struct SyncHome: Sendable {
   let vouching: Vouching?
   /// Which of the people with these introductions answer an invitation of theirs, by invitation; nobody without the keys.
   let answers: @Sendable ([PersonID: [UInt8]]) throws(VaultError) -> [[PersonID]]
+  /// Whether a file is the request of a machine for which this process waits; nil where it waits for none.
+  let isAwaited: (@Sendable (VaultPath, [UInt8]) -> Bool)?
   /// Tells which wraps for this machine's device hold; nobody can without the keys.
   private let opener: WrapOpener?
   private let currentDevice: @Sendable () -> DeviceID
@@ -35,9 +37,12 @@ struct SyncHome: Sendable {
 
 extension SyncHome {
   init(_ vault: Vault, vouching: Vouching?) {
+    var isAwaited: (@Sendable (VaultPath, [UInt8]) -> Bool)?
+    if vault.awaitsRequests { isAwaited = { vault.isAwaited($0, $1) } }
     self.init(
       copy: vault.copy, person: vault.person, vouching: vouching,
       answers: { (introductions) throws(VaultError) in try vault.answers(in: introductions) },
+      isAwaited: isAwaited,
       opener: vault.wrapOpener, currentDevice: { vault.device })
   }
 }
@@ -55,6 +60,7 @@ extension SyncHome {
       ?? Vouching(own: owner.person, people: [], members: [])
     return SyncHome(
       copy: copy, person: owner.person, vouching: vouching,
-      answers: { (_) throws(VaultError) in [] }, opener: nil, currentDevice: { owner.device })
+      answers: { (_) throws(VaultError) in [] }, isAwaited: nil, opener: nil,
+      currentDevice: { owner.device })
   }
 }

@@ -15,10 +15,13 @@ extension SyncSession {
     _ look: RemoteLook, besides local: LocalLook, basis: UInt64
   ) -> [VaultPath: RemoteMemory.Broken] {
     let memory = memory
-    guard !looksEverywhere, memory.basis == basis else { return [:] }
+    guard !looksEverywhere, !options.takesStrangers, memory.basis == basis else { return [:] }
+    // What was left since nobody stood for it may be somebody's who is known by now.
+    let knowsTheSame = memory.vouched == home.vouching?.fingerprint
     return memory.broken.filter { path, file in
-      look.files[path]?.fingerprint == file.fingerprint
+      look.files[path]?.fingerprint == file.fingerprint && (knowsTheSame || file.finding != nil)
         && !(path.registerDevice != nil && file.finding != nil && local.files.contains(path))
+        && !(path.isDeviceRequest && home.isAwaited != nil)
     }
   }
 
@@ -46,6 +49,10 @@ extension SyncSession {
     }
   }
 
+}
+
+extension VaultPath {
+  fileprivate var isDeviceRequest: Bool { if case .deviceRequest = self { true } else { false } }
 }
 
 extension SignedTree {

@@ -142,6 +142,12 @@ extension MemberHistory {
     return files.subtracting(others)
   }
 
+  /// The links that are placed and name wraps, each with whether it counts.
+  package var linksNamingWraps: [(link: Link, counts: Bool)] {
+    graph.ids.indices.filter { !graph.links[$0].wraps.isEmpty }
+      .map { (graph.links[$0], verdicts[$0] == .counts) }
+  }
+
   /// Whether a link, counting or not, begins an epoch after this one: so this one may have been over, and its wraps gone.
   package func hasEpoch(after epoch: StatementID) -> Bool {
     guard let number = graph.number(of: epoch) else { return false }

@@ -1,0 +1,117 @@
+import VaultErrors
+import VaultModel
+import VaultTrust
+
+/// Files that hold as they are, and for which nobody stands whose files are carried: whoever can write to a folder or a remote
+/// puts any number of them there without any key but their own, under the name of anybody. Docs/Sync.md, "Strangers".
+///
+/// One that is loose need not stay so: what it waits for may come.
+extension SignedTree {
+  /// Those of these files, which stand in folders that are carried, that are loose. The cost is linear in the files.
+  package func loose(
+    among paths: some Sequence<VaultPath>, _ vouching: Vouching
+  ) throws(VaultError) -> Set<VaultPath> {
+    var judgement = LooseJudgement(tree: self, vouching: vouching)
+    var found: Set<VaultPath> = []
+    for path in paths where try judgement.isLoose(path) { found.insert(path) }
+    return found
+  }
+
+  /// Whether the person's words have certified the device, or a device that they had: whether that counts or not, nobody else
+  /// can have done it.
+  package func isAnchored(_ device: DeviceID, of person: PersonID) -> Bool {
+    var certificates = AnchoredCertificates(people.trust)
+    return certificates.contains(device, of: people[person])
+  }
+}
+
+private struct LooseJudgement {
+  private let tree: SignedTree
+  private let vouching: Vouching
+  private var certificates: AnchoredCertificates
+  /// The files that somebody who is carried names as wraps, of each member.
+  private var named: [MemberID: Set<FileHash>] = [:]
+
+  init(tree: SignedTree, vouching: Vouching) {
+    (self.tree, self.vouching) = (tree, vouching)
+    certificates = AnchoredCertificates(tree.people.trust)
+  }
+
+  mutating func isLoose(_ path: VaultPath) throws(VaultError) -> Bool {
+    switch path {
+    // Each has another key, which nobody knows.
+    case .deviceRequest: true
+    case .closing(let person, let id): tree.people.trust.people[person]?.valid[id] == nil
+    case .certificate(_, let id): !certificates.contains(id)
+    case .wrap(let person, _, let device):
+      !certificates.contains(device, of: tree.people[person])
+    case .link(let member, let id): try isLoose(id, of: member)
+    case .epochWrap(let member, let name): try !wraps(of: member).contains(name)
+    case .vault, .device, .introduction, .memberRoot, .head, .object, .auditSegment: false
+    }
+  }
+
+  private mutating func isLoose(
+    _ link: StatementID, of member: MemberID
+  ) throws(VaultError) -> Bool {
+    guard let links = try ifWhole(tree.links(of: member)) else { return true }
+    if links.history.verdict(on: link) == .counts { return false }
+    guard let file = links.files[.link(member, link)] else { return true }
+    do { return try !isOfCarried(Link(decoding: SignedFile(decoding: file).body)) } catch {
+      throw VaultError(error, path: VaultPath.link(member, link).string)
+    }
+  }
+
+  private mutating func wraps(of member: MemberID) throws(VaultError) -> Set<FileHash> {
+    if let known = named[member] { return known }
+    var found: Set<FileHash> = []
+    if let links = try ifWhole(tree.links(of: member)) {
+      for (link, counts) in links.history.linksNamingWraps where counts || isOfCarried(link) {
+        found.formUnion(link.wraps.map(\.file))
+      }
+    }
+    named[member] = found
+    return found
+  }
+
+  /// Whether somebody who is carried has signed it, with a key that is theirs or was.
+  private mutating func isOfCarried(_ link: Link) -> Bool {
+    vouching.carries(link.person) && certificates.contains(link.certificate)
+  }
+}
+
+/// The certificates that a person's words gave, or a device that has such a one. Anybody can write a closing into a person's
+/// folder that is none of theirs, and certificates by it.
+private struct AnchoredCertificates {
+  private let trust: Trust
+  private var known: [StatementID: Bool] = [:]
+
+  init(_ trust: Trust) { self.trust = trust }
+
+  mutating func contains(_ device: DeviceID, of person: Person?) -> Bool {
+    for certificate in person?.certificates[device] ?? [] where contains(certificate.id) {
+      return true
+    }
+    return false
+  }
+
+  mutating func contains(_ id: StatementID) -> Bool {
+    var approved: [StatementID] = []
+    var next: StatementID? = id
+    var isAnchored = false
+    while let id = next {
+      if let answer = known[id] {
+        isAnchored = answer
+        break
+      }
+      approved.append(id)
+      let certificate = trust.statements.certificates[id]
+      next = certificate?.approver
+      if next == nil, let certificate {
+        isAnchored = trust.people[certificate.person]?.valid[certificate.generation] != nil
+      }
+    }
+    for id in approved { known[id] = isAnchored }
+    return isAnchored
+  }
+}

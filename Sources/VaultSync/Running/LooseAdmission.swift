@@ -1,0 +1,58 @@
+import Vault
+import VaultErrors
+import VaultModel
+import VaultTrust
+
+/// Decides which of the news that hold are left on the remote, as nobody stands for them who is carried, and there is no
+/// room for more of such files. Docs/Sync.md, "Strangers".
+struct LooseAdmission {
+  let session: SyncSession
+  let sight: Sight
+  /// As it would be with the news.
+  let tree: SignedTree
+
+  /// - Parameter news: Files of the remote that hold and are not here, and how many bytes they have.
+  /// - Returns: Those for which nobody stands, and which of these are left. What it costs to tell is paid only where there may
+  ///   be any.
+  func run(
+    _ news: [VaultPath: Int]
+  ) throws(SyncError) -> (loose: Set<VaultPath>, left: Set<VaultPath>) {
+    guard !session.options.takesStrangers, let known = session.home.vouching else {
+      return ([], [])
+    }
+    let possible = try keeping(tree.loose(among: news.keys, known))
+    if possible.isEmpty { return ([], []) }
+    let members = sight.local.members.union(sight.look.members)
+    let vouching = try keeping(tree.extending(known, by: members))
+    // What stands in a stranger's folder was weighed with it.
+    let carried = possible.filter { CargoOwner($0).map(vouching.carries) ?? false }
+    let loose = try keeping(tree.loose(among: carried, vouching))
+    if loose.isEmpty { return ([], []) }
+    let here = CargoHere(session: session, local: sight.local, tree: tree, vouching: vouching)
+    var room = session.options.strangersLimit.less(try here.weight()).less(sight.cargo.weight)
+    var left: Set<VaultPath> = []
+    for (path, size) in smallestFirst(loose, news) {
+      let weight = CargoWeight(fileCount: 1, byteCount: UInt64(size))
+      if weight.fits(room) { room = room.less(weight) } else { left.insert(path) }
+    }
+    tell(left)
+    return (loose, left)
+  }
+
+  private func smallestFirst(
+    _ loose: Set<VaultPath>, _ news: [VaultPath: Int]
+  ) -> [(path: VaultPath, size: Int)] {
+    loose.map { (path: $0, size: news[$0] ?? 0, text: $0.string) }
+      .sorted { ($0.size, $0.text) < ($1.size, $1.text) }.map { ($0.path, $0.size) }
+  }
+
+  /// Once, as long as it is the same.
+  private func tell(_ left: Set<VaultPath>) {
+    let known = session.memory.broken
+    let isNew = left.contains { path in
+      guard let before = known[path], before.finding == nil else { return true }
+      return before.fingerprint != sight.look.files[path]?.fingerprint
+    }
+    if isNew { session.note(.looseFiles(on: session.nameToType)) }
+  }
+}
