@@ -36,8 +36,7 @@ import VaultModel
     let pending = try PendingDevice.begin(
       VaultCopy(id: family[0].vault.id, store: store, state: state, clock: .system), words: words,
       device: Family.newDevice, password: SecretBytes(copying: Array("pw".utf8)))
-    let (path, bytes) = pending.request
-    try usb.put(BlobPath(path.string), bytes)
+    for (path, bytes) in pending.requests { try usb.put(BlobPath(path.string), bytes) }
     return pending
   }
 
@@ -52,14 +51,14 @@ import VaultModel
     #expect(try vault.requests(with: key).isEmpty)
     #expect(try family[0].sync(usb).problems == [])
     let requests = try vault.requests(with: key)
-    #expect(requests.map(\.id) == [pending.id])
+    #expect(requests.map(\.id) == pending.ids)
     #expect(requests.first?.name == "desk")
     try vault.approve(#require(requests.first), with: key)
     #expect(try vault.requests(with: key).isEmpty)
     #expect(try family[0].sync(usb).problems == [])
 
     try fetchPeople()
-    let id = pending.id
+    let id = try #require(pending.ids.first)
     #expect(try pending.finish())
     let new = try Vault.open(
       VaultCopy(id: vault.id, store: store, state: state, clock: .system),
@@ -86,7 +85,7 @@ import VaultModel
     let vault = family[0].vault
     let pending = try ask(family, .random(for: vault.person))
     try family[0].sync(usb)
-    #expect(family[0].store.blobs[BlobPath(pending.request.path.string)] != nil)
+    #expect(family[0].store.blobs[BlobPath(pending.requests[0].path.string)] != nil)
     let others = ApprovalWords.random(for: vault.person)
     let key = try vault.approvalKey(of: others)
     #expect(try vault.requests(with: key).isEmpty)
@@ -119,11 +118,11 @@ import VaultModel
     let words = ApprovalWords.random(for: vault.person)
     let others = ApprovalWords.random(for: vault.person)
     let pending = try ask(family, words)
-    try forgeApproval(of: pending.id, by: vault, with: nil)
+    try forgeApproval(of: pending.ids[0], by: vault, with: nil)
     #expect(throws: VaultError.self) { try pending.finish() }
-    try forgeApproval(of: pending.id, by: vault, with: vault.approvalKey(of: others))
+    try forgeApproval(of: pending.ids[0], by: vault, with: vault.approvalKey(of: others))
     #expect(throws: VaultError.self) { try pending.finish() }
-    try forgeApproval(of: pending.id, by: vault, with: vault.approvalKey(of: words))
+    try forgeApproval(of: pending.ids[0], by: vault, with: vault.approvalKey(of: words))
     #expect(try pending.finish())
   }
 
@@ -143,17 +142,71 @@ import VaultModel
     let family = try prepared()
     let vault = family[0].vault
     let words = ApprovalWords.random(for: vault.person)
-    let first = try ask(family, words).id
+    let first = try ask(family, words).ids
     let second = try ask(family, words)
-    #expect(first != second.id)
+    #expect(first != second.ids)
     try family[0].sync(usb)
     let key = try vault.approvalKey(of: words)
     let requests = try vault.requests(with: key)
-    #expect(Set(requests.map(\.id)) == [first, second.id])
-    try vault.approve(#require(requests.first { $0.id == second.id }), with: key)
+    #expect(Set(requests.map(\.id)) == Set(first + second.ids))
+    try vault.approve(#require(requests.first { second.ids.contains($0.id) }), with: key)
     try family[0].sync(usb)
     try fetchPeople()
     #expect(try second.finish())
+  }
+
+  /// The words of somebody, and what those of somebody else give, whose ids begin with the same two bytes.
+  private func alike(in vault: VaultID) throws -> (words: [String], other: MadeUp.Key) {
+    var known: [[UInt8]: [String]] = [:]
+    for _ in 0..<600 {
+      let words = RecoveryWords.random()
+      let root = words.rootSigningKey(binding: Binding(vault: vault))
+      let id = PersonID(rootPublicKey: root.publicKey)
+      known[Array(id.bytes.prefix(2))] = words.words
+    }
+    while true {
+      let other = MadeUp.Key()
+      let id = PersonID(rootPublicKey: other.key.publicKey)
+      if let words = known[Array(id.bytes.prefix(2))] { return (words, other) }
+    }
+  }
+
+  /// Anybody can make people up whose ids begin as the words say. They take who asks them for a device of theirs, and do not
+  /// know the words.
+  @Test func whoseIdBeginsAlikeKeepsNobodyOut() throws {
+    let family = try prepared()
+    let anna = family[0].vault
+    let (text, root) = try alike(in: anna.id)
+    let carla = try SyncingAdult(
+      joining: anna.invite(), as: "Carla",
+      words: RecoveryWords(parsing: text.joined(separator: " ")))
+    try carla.sync(usb)
+    let made = MadeUp(vault: anna.id, store: usb)
+    let mallory = try made.person(root)
+    try #require(mallory.id.bytes.prefix(2) == carla.vault.person.bytes.prefix(2))
+    try fetchPeople()
+    let words = ApprovalWords.random(for: carla.vault.person)
+    let pending = try ask(family, words)
+    let (asked, ids) = (pending.requests.map(\.path), Set(pending.ids))
+    try #require(asked.count == 2 && ids.count == 2)
+    for case .deviceRequest(mallory.id, let device) in asked {
+      try made.certify(device, of: mallory, root)
+    }
+    try fetchPeople()
+    #expect(try !pending.finish())
+    #expect(try !state.hasDevice())
+    try carla.sync(usb)
+    let key = try carla.vault.approvalKey(of: words)
+    let requests = try carla.vault.requests(with: key)
+    try #require(requests.count == 1)
+    try carla.vault.approve(requests[0], with: key)
+    try carla.sync(usb)
+    try fetchPeople()
+    #expect(try pending.finish())
+    let new = try Vault.open(
+      VaultCopy(id: anna.id, store: store, state: state, clock: .system),
+      key: pending.takeUnlockKey(), options: OpenOptions())
+    #expect(new.person == carla.vault.person && new.device == requests[0].id)
   }
 
   @Test func aMistypedWordIsNoticed() throws {

@@ -132,13 +132,13 @@ import VaultModel
       VaultCopy(
         id: anna.vault.id, store: folder, state: StateFolder(store: MemoryStore()), clock: .system),
       words: words, device: Family.newDevice, password: SecretBytes(copying: Array("pw".utf8)))
-    let (path, bytes) = pending.request
+    let (path, bytes) = pending.requests[0]
     try usb.put(BlobPath(path.string), bytes)
     for _ in 0..<2 { try anna.sync(usb) }
     #expect(anna.store.blobs[BlobPath(path.string)] == nil)
     let key = try anna.vault.approvalKey(of: words)
     try anna.sync(usb)
-    #expect(try anna.vault.requests(with: key).map(\.id) == [pending.id])
+    #expect(try anna.vault.requests(with: key).map(\.id) == pending.ids)
   }
 
   /// A device that somebody else has certified for a person has no log of theirs.

@@ -32,19 +32,19 @@ struct MadeUp {
     try store.put(BlobPath(path.string), bytes)
   }
 
-  func person() throws -> Person {
-    let words = SigningKey(seed: SecretBytes(randomCount: 32))
+  /// - Parameter root: What their words give.
+  func person(_ root: Key = Key()) throws -> Person {
     let key = Key()
-    let id = PersonID(rootPublicKey: words.publicKey)
+    let id = PersonID(rootPublicKey: root.key.publicKey)
     let closing = Closing(
-      person: id, rootKey: try #require(VerifyingKey(words.publicKey)),
+      person: id, rootKey: try #require(VerifyingKey(root.key.publicKey)),
       agreementKey: [UInt8](repeating: 1, count: 1_216),
       recovery: [UInt8](repeating: 2, count: 64),
       time: 1)
     let body = closing.encoded()
     let generation = vault.statementID(.closing, body: body)
     try put(
-      .closing(id, generation), files.statement(.closing, body) { words.sign($0) })
+      .closing(id, generation), files.statement(.closing, body) { root.key.sign($0) })
     var certificate = Certificate(
       person: id, generation: generation,
       signingKey: try #require(VerifyingKey(key.key.publicKey)),
@@ -54,7 +54,7 @@ struct MadeUp {
     let signed = certificate.encoded()
     let statement = vault.statementID(.certificate, body: signed)
     try put(
-      .certificate(id, statement), files.statement(.certificate, signed) { words.sign($0) })
+      .certificate(id, statement), files.statement(.certificate, signed) { root.key.sign($0) })
     return Person(
       id: id, certificate: statement, generation: generation, device: certificate.device,
       key: key)
@@ -114,6 +114,19 @@ struct MadeUp {
       ).encoded(), keyID: keys.keyID)
     try put(.head(member, person.device), sign(.head, head.encoded(), person))
     return member
+  }
+
+  /// Makes a machine that has asked a person for it a device of theirs, without any words that it knows.
+  func certify(_ device: DeviceID, of person: Person, _ root: Key) throws {
+    let request = try DeviceRequestBody.load(device, person: person.id, files: files)
+    let body = Certificate(
+      person: person.id, generation: person.generation,
+      signingKey: try #require(VerifyingKey(request.signingPublicKey)),
+      agreementKey: request.agreementPublicKey, consent: request.consent, time: 1
+    ).encoded()
+    try put(
+      .certificate(person.id, vault.statementID(.certificate, body: body)),
+      files.statement(.certificate, body) { root.key.sign($0) })
   }
 
   // MARK: In the folders of others

@@ -26,7 +26,9 @@ struct SyncingAdult {
   }
 
   /// Joins with an invitation in an empty folder.
-  init(joining invitation: Invitation, as name: String) throws {
+  init(
+    joining invitation: Invitation, as name: String, words: consuming RecoveryWords = .random()
+  ) throws {
     let state = StateFolder(store: MemoryStore())
     let store = MemoryStore()
     self.store = store
@@ -35,8 +37,8 @@ struct SyncingAdult {
       recoveryCost: .floor)
     let joined = try Vault.join(
       invitation, in: VaultCopy(id: invitation.vault, store: store, state: state, clock: .system),
-      device: device, password: SecretBytes(copying: Array("pw".utf8)), words: .random())
-    words = joined.words.words
+      device: device, password: SecretBytes(copying: Array("pw".utf8)), words: words)
+    self.words = joined.words.words
     opened = {
       try Vault.open(
         VaultCopy(id: joined.id, store: store, state: state, clock: .system),

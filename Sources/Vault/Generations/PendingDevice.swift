@@ -5,26 +5,53 @@ import VaultErrors
 import VaultModel
 import VaultTrust
 
-/// This machine, which has asked to become a device of a person and waits to be approved.
+/// This machine, which has asked to become a device of a person and waits to be approved. Until then it keeps nothing.
+///
+/// The words say of their person two bytes, and anybody can make people up whose ids begin alike: so it asks each of them,
+/// with other keys, since what it says to one of them is nobody else's to use.
 package struct PendingDevice: ~Copyable {
-  private let copy: VaultCopy
-  private let person: PersonID
-  private let key: SealingKey
-  private let new: NewDevice
-  private let prepared: DeviceEnrolment.Prepared
-  /// The request, for a store that a folder is not carried to by itself.
-  package let request: (path: VaultPath, bytes: [UInt8])
+  /// Somebody for whom the words may be, and the device that asks to be theirs.
+  private struct Candidate {
+    let person: PersonID
+    let key: SealingKey
+    let device: ThisDevice
+    /// How this machine keeps the device's keys, once it is the one.
+    let file: DeviceFile
 
-  private init(
-    _ copy: VaultCopy, _ person: PersonID, _ key: SealingKey, _ new: NewDevice,
-    _ prepared: consuming DeviceEnrolment.Prepared, request: (path: VaultPath, bytes: [UInt8])
-  ) {
-    (self.copy, self.person, self.key, self.new) = (copy, person, key, new)
-    self.prepared = prepared
-    self.request = request
+    func request(calling new: NewDevice, in copy: VaultCopy) -> (path: VaultPath, bytes: [UInt8]) {
+      let path = VaultPath.deviceRequest(person, device.id)
+      let said = DeviceRequest(deviceName: new.deviceName, deviceKind: new.deviceKind)
+      let body = DeviceRequestBody(
+        person: person, device: device.id, signingPublicKey: device.signingKey.publicKey,
+        agreementPublicKey: device.agreementKey.publicKey,
+        consent: PublicDevice(device, of: person, binding: copy.binding).consent,
+        time: copy.clock.milliseconds(),
+        sealed: copy.files.seal(said.encoded(), with: key, .request, path, counter: 0))
+      return (path, copy.files.sign(body.encoded(), .request, path, with: device))
+    }
   }
 
-  /// Makes device keys and a slot for them here, and writes the request into the folder, which holds the vault's people.
+  /// So many people are asked.
+  private static let limit = 64
+
+  private let copy: VaultCopy
+  private let new: NewDevice
+  private let prepared: DeviceEnrolment.Prepared
+  private let candidates: [Candidate]
+  /// The requests, for a store that a folder is not carried to by itself.
+  package let requests: [(path: VaultPath, bytes: [UInt8])]
+
+  private init(
+    _ copy: VaultCopy, _ new: NewDevice, _ prepared: consuming DeviceEnrolment.Prepared,
+    _ candidates: [Candidate]
+  ) {
+    (self.copy, self.new) = (copy, new)
+    self.prepared = prepared
+    self.candidates = candidates
+    requests = candidates.map { $0.request(calling: new, in: copy) }
+  }
+
+  /// Makes device keys and what unlocks them, and writes the requests into the folder, which holds the vault's people.
   ///
   /// - Throws: `wrongWords` when they are for nobody of this vault; `alreadyExists` when this machine has a device of the
   ///   vault; `crypto`, `noSpace`, `io`.
@@ -32,53 +59,78 @@ package struct PendingDevice: ~Copyable {
     _ copy: VaultCopy, words: borrowing ApprovalWords, device new: NewDevice,
     password: borrowing SecretBytes
   ) throws(VaultError) -> PendingDevice {
-    let person = try owner(of: words, in: copy)
-    let key: SealingKey
-    do { key = try words.sealingKey(for: person, binding: copy.binding) } catch {
+    let people = try Self.people(for: words, in: copy)
+    let keys: [SealingKey]
+    do { keys = try words.sealingKeys(for: people, binding: copy.binding) } catch {
       throw .crypto(error)
     }
-    let prepared = try DeviceEnrolment(copy: copy, person: person).prepare(new, password: password)
-    let device = prepared.device
-    let path = VaultPath.deviceRequest(person, device.id)
-    let said = DeviceRequest(deviceName: new.deviceName, deviceKind: new.deviceKind)
-    let body = DeviceRequestBody(
-      person: person, device: device.id, signingPublicKey: device.signingKey.publicKey,
-      agreementPublicKey: device.agreementKey.publicKey,
-      consent: PublicDevice(device, of: person, binding: copy.binding).consent,
-      time: copy.clock.milliseconds(),
-      sealed: copy.files.seal(said.encoded(), with: key, .request, path, counter: 0))
-    let bytes = copy.files.sign(body.encoded(), .request, path, with: device)
-    try copy.files.store(bytes, at: path, in: copy.store)
-    return PendingDevice(copy, person, key, new, prepared, request: (path, bytes))
+    let prepared = try DeviceEnrolment(copy: copy, person: people[0])
+      .prepareInMemory(new, password: password)
+    var candidates: [Candidate] = []
+    for (person, key) in zip(people, keys) {
+      var (device, file) = (prepared.device, prepared.file)
+      if !candidates.isEmpty {
+        (device, file) = prepared.keys(for: DeviceEnrolment(copy: copy, person: person))
+      }
+      candidates.append(Candidate(person: person, key: key, device: device, file: file))
+    }
+    let pending = PendingDevice(copy, new, prepared, candidates)
+    for (path, bytes) in pending.requests {
+      try copy.files.store(bytes, at: path, in: copy.store)
+    }
+    return pending
   }
 
-  /// Whom the words are for.
+  /// For whom the words may be.
   ///
   /// - Throws: `wrongWords` when that is nobody of this vault; `alreadyExists` when this machine has a device of it.
-  private static func owner(
-    of words: borrowing ApprovalWords, in copy: VaultCopy
-  ) throws(VaultError) -> PersonID {
+  private static func people(
+    for words: borrowing ApprovalWords, in copy: VaultCopy
+  ) throws(VaultError) -> [PersonID] {
     // One that was never approved is replaced.
     guard try !copy.hasDevice() else { throw .alreadyExists(what: "a device of this machine") }
     let people = try People.load(
       store: copy.store, files: copy.files, memory: copy.state.loadPeopleMemory())
-    for person in people.persons.keys.sorted() where words.mayBe(for: person) { return person }
-    throw .wrongWords
+    var found: [PersonID] = []
+    for person in people.persons.keys.sorted() where words.mayBe(for: person) {
+      if found.count < limit { found.append(person) }
+    }
+    if found.isEmpty { throw .wrongWords }
+    return found
   }
 
-  /// The new device, as the one that approves it shows it.
-  package var id: DeviceID { prepared.device.id }
+  /// The new device, as the one that approves it shows it; one of several, where several people are asked.
+  package var ids: [DeviceID] { candidates.map(\.device.id) }
 
   /// Looks into the folder whether the device was approved, and if so, makes it one.
   ///
   /// - Returns: False as long as it was not.
-  /// - Throws: `damaged` when a certificate is there that the one who knows the words has not given.
+  /// - Throws: `damaged` when everyone who was asked has given a certificate, and none of them knows the words.
   package func finish() throws(VaultError) -> Bool {
     let memory = try copy.state.loadPeopleMemory()
     let people = try People.load(store: copy.store, files: copy.files, memory: memory)
-    guard let own = people[person], own.devices[id] != nil else { return false }
-    try requireApproval(people)
-    let device = prepared.device
+    var failures: [VaultError] = []
+    for candidate in candidates {
+      guard let own = people[candidate.person], own.devices[candidate.device.id] != nil else {
+        continue
+      }
+      do {
+        try requireApproval(of: candidate, people)
+      } catch {
+        failures.append(error)
+        continue
+      }
+      if try become(candidate, own, memory) { return true }
+    }
+    if failures.count == candidates.count, let failure = failures.first { throw failure }
+    return false
+  }
+
+  /// - Returns: False while the wrap of the person's keys is not here.
+  private func become(
+    _ candidate: Candidate, _ own: Person, _ memory: PeopleMemory
+  ) throws(VaultError) -> Bool {
+    let device = candidate.device
     let keys: PersonKeys
     do {
       keys = try PersonKeys.open(own, device: device, files: copy.files, memory: memory)
@@ -87,13 +139,17 @@ package struct PendingDevice: ~Copyable {
       if case .missing = error { return false }
       throw error
     }
-    try DeviceEnrolment(copy: copy, person: person).writeRegister(
+    try prepared.settle(as: candidate.file, in: copy)
+    try DeviceEnrolment(copy: copy, person: candidate.person).writeRegister(
       of: device, saying: DeviceProfile(new), keys: keys, beside: own)
     return true
   }
 
   /// - Throws: `damaged` unless whoever gave one of the device's certificates knows the words.
-  private func requireApproval(_ people: People) throws(VaultError) {
+  private func requireApproval(
+    of candidate: Candidate, _ people: People
+  ) throws(VaultError) {
+    let (person, id) = (candidate.person, candidate.device.id)
     var failure: VaultError?
     for (statement, certificate) in people.trust.statements.certificates
     where certificate.person == person && certificate.device == id {
@@ -105,7 +161,7 @@ package struct PendingDevice: ~Copyable {
         continue
       }
       do {
-        return try copy.files.openApproval(approval, with: key, person, id)
+        return try copy.files.openApproval(approval, with: candidate.key, person, id)
       } catch {
         failure = error
       }

@@ -14,11 +14,29 @@ struct DeviceEnrolment {
   /// New device keys, and the key that unlocks them.
   struct Prepared: ~Copyable {
     let device: ThisDevice
+    /// How this machine keeps the device's keys.
+    let file: DeviceFile
+    private let slot: UnlockSlots.NewSlot
     private let unlockKey: DeviceUnlockKey
 
-    init(device: ThisDevice, unlockKey: consuming DeviceUnlockKey) {
-      self.device = device
+    fileprivate init(
+      _ keys: (device: ThisDevice, file: DeviceFile), slot: consuming UnlockSlots.NewSlot,
+      unlockKey: consuming DeviceUnlockKey
+    ) {
+      (device, file) = keys
+      self.slot = slot
       self.unlockKey = unlockKey
+    }
+
+    /// Keys for a device of somebody else that the same key unlocks.
+    func keys(for other: DeviceEnrolment) -> (device: ThisDevice, file: DeviceFile) {
+      other.makeKeys(for: unlockKey)
+    }
+
+    /// Makes this machine the device whose file this is, with the password slot.
+    func settle(as file: DeviceFile, in copy: VaultCopy) throws(VaultError) {
+      try UnlockSlots(of: copy).begin(
+        as: file, with: slot, for: unlockKey, time: copy.clock.milliseconds())
     }
 
     consuming func takeUnlockKey() -> DeviceUnlockKey { unlockKey }
@@ -28,19 +46,34 @@ struct DeviceEnrolment {
   func prepare(
     _ new: NewDevice, password: borrowing SecretBytes
   ) throws(VaultError) -> Prepared {
+    let prepared = try prepareInMemory(new, password: password)
+    try prepared.settle(as: prepared.file, in: copy)
+    return prepared
+  }
+
+  /// Makes device keys and a password slot that this machine keeps once they are settled.
+  func prepareInMemory(
+    _ new: NewDevice, password: borrowing SecretBytes
+  ) throws(VaultError) -> Prepared {
+    let unlockKey = DeviceUnlockKey.random()
+    var slot = UnlockSlots.NewSlot(name: UnlockSlots.passwordName)
+    try slot.add(password: password, cost: new.passwordCost)
+    let keys = makeKeys(for: unlockKey)
+    return Prepared(keys, slot: slot, unlockKey: unlockKey)
+  }
+
+  private func makeKeys(
+    for unlockKey: borrowing DeviceUnlockKey
+  ) -> (device: ThisDevice, file: DeviceFile) {
     let signingSeed = SecretBytes(randomCount: 32)
     let agreementPrivate = SecretBytes(randomCount: 32)
     let device = ThisDevice(
       signingSeed: signingSeed, agreementPrivateKey: agreementPrivate)
-    let unlockKey = DeviceUnlockKey.random()
     let sealed = unlockKey.sealingKey(binding: copy.binding).sealDeviceKeys(
       signingSeed: signingSeed, agreementPrivateKey: agreementPrivate, device: device.id)
-    var slot = UnlockSlots.NewSlot(name: UnlockSlots.passwordName)
-    try slot.add(password: password, cost: new.passwordCost)
-    try UnlockSlots(of: copy).begin(
-      as: DeviceFile(vault: copy.id, person: person, device: device.id, deviceKeys: sealed),
-      with: slot, for: unlockKey, time: copy.clock.milliseconds())
-    return Prepared(device: device, unlockKey: unlockKey)
+    let file = DeviceFile(
+      vault: copy.id, person: person, device: device.id, deviceKeys: sealed)
+    return (device, file)
   }
 
   /// Writes the wrap of the generation's master key, then the certificate by which the person vouches for the device.

@@ -54,9 +54,31 @@ package struct ApprovalWords: ~Copyable, Sendable {
   /// - Throws: `outOfMemory`.
   package func sealingKey(for person: PersonID, binding: Binding) throws(CryptoError) -> SealingKey
   {
-    let stretched = try PasswordHash.stretch(
+    let secret = try stretched(binding)
+    return Self.sealingKey(of: secret, for: person, binding: binding)
+  }
+
+  /// The same for each of these people, in no more time.
+  package func sealingKeys(
+    for people: [PersonID], binding: Binding
+  ) throws(CryptoError) -> [SealingKey] {
+    let secret = try stretched(binding)
+    var keys: [SealingKey] = []
+    for person in people {
+      keys.append(Self.sealingKey(of: secret, for: person, binding: binding))
+    }
+    return keys
+  }
+
+  private func stretched(_ binding: Binding) throws(CryptoError) -> SecretBytes {
+    try PasswordHash.stretch(
       bytes.prefix(Self.secretSize), salt: binding.vault.bytes, cost: Self.cost)
-    return SealingKey(
+  }
+
+  private static func sealingKey(
+    of stretched: borrowing SecretBytes, for person: PersonID, binding: Binding
+  ) -> SealingKey {
+    SealingKey(
       HKDF.derive(stretched, info: binding.info(label: "device-approval", context: person.bytes)),
       binding: binding)
   }

@@ -79,10 +79,13 @@ struct DeviceEnquiry {
       throw CommandError.wrongSecret(
         "These eight words are for another vault, or for nobody whose files have come here yet.")
     }
-    let (path, bytes) = pending.request
-    try send(path, bytes)
+    for (path, bytes) in pending.requests { try send(path, bytes) }
+    let ids = pending.ids.map(\.digitsToCompare)
+    if ids.count > 1 {
+      Terminal.note("The words may be for \(ids.count) people, so it asks each as another machine.")
+    }
     Terminal.note(
-      "This machine asks as \(pending.id.digitsToCompare). Waiting for the other device, ten minutes at most."
+      "This machine asks as \(ids.joined(separator: " or ")). Waiting for the other device, ten minutes at most."
     )
     let clock = ContinuousClock()
     let end = clock.now + Self.patience
