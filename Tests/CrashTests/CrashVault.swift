@@ -168,7 +168,7 @@ final class CrashVault {
       && stat(place.removingLastComponent().string, &above) == 0 && here.st_dev != above.st_dev
   }
 
-  private var isMountRunning: Bool { process.map { !$0.hasEnded() } ?? false }
+  var isMountRunning: Bool { process.map { !$0.hasEnded() } ?? false }
 
   /// Ends the mount's process in an instant.
   func kill() {
@@ -209,15 +209,19 @@ final class CrashVault {
       "python3", [Self.oracle, command, folder.string, log.string, "\(seed)"])
   }
 
-  /// Waits until the writer of the newest round has been promised this much.
+  /// Waits until the writer of the newest round has been promised this much: what comes after it would show nothing without.
   func waitForPromises(_ count: Int) {
-    guard let log = logs.last else { return }
+    guard let log = logs.last else {
+      Issue.record("nobody writes")
+      return
+    }
     for _ in 0..<12_000 {
       if let text = try? run("cat", [log.string]), text.split(separator: "\n").count >= count {
         return
       }
       usleep(5_000)
     }
+    Issue.record("the writer was not promised \(count) times")
   }
 
   /// From now on, what was promised until now is no longer asked for.

@@ -52,6 +52,9 @@ struct PowerCutTests {
     try run("sync", [])
     try run("sh", ["-c", "mkdir -p \"$(dirname '\(place)')\" && cp '\(object)' '\(place)'"])
     try vault.kinvault(["attach", "--vault", vault.vault.string, record, scan])
+    let kept = try run(
+      "find", [vault.vault.string, "-path", "*/objects/*", "-size", "+28k", "-type", "f"])
+    try #require(kept == "\(place)\n", "another file is taken than what the copier put there")
     try disk.losePower {}
     try vault.checkIsClean()
     let exported = vault.outside.appending("exported").string
