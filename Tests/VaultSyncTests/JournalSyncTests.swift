@@ -124,6 +124,28 @@ import VaultModel
     }
   }
 
+  /// To a machine whose clock is behind, everything is too recent to be forgotten. It keeps that, and does not put it back for
+  /// ever where others remove it again.
+  @Test func whoseClockIsBehindStopsPuttingSegmentsBack() throws {
+    let usb = MemoryStore()
+    let (family, _) = try joinedMonths([usb])
+    let (desk, behind) = (family[0], family[1])
+    behind.clock.turn(bySeconds: -300 * 86_400)
+    let kept = segments(behind.store)
+    func syncBoth() throws -> (Set<BlobPath>, Set<BlobPath>) {
+      try desk.sync(usb, as: "usb0") { $0.looksEverywhere = true }
+      let before = segments(usb)
+      try behind.sync(usb, as: "usb0") { $0.looksEverywhere = true }
+      return (before, segments(usb))
+    }
+    let (before, after) = try syncBoth()
+    #expect(after.count > before.count + 10)
+    for _ in 0..<32 { _ = try syncBoth() }
+    let (settled, later) = try syncBoth()
+    #expect(later == settled && settled.intersection(kept).count < kept.count - 10)
+    #expect(segments(behind.store).isSuperset(of: kept))
+  }
+
   /// A month that is torn on a remote stands in the place of nothing there.
   @Test(arguments: [false, true])
   func nothingIsRemovedForAMonthThatIsTornThere(_ repairs: Bool) throws {

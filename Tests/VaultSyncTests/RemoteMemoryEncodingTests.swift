@@ -27,6 +27,7 @@ struct RemoteMemoryEncodingTests {
     ]
     memory.lastCargoLook = memory.leftCargo.keys.first
     memory.lastLoss = 5
+    memory.returnedSegments = [.auditSegment(.random(), first: 1_025): 3]
     let bytes = memory.encoded()
     let again = try #require(RemoteMemory(decoding: bytes))
     #expect(again == memory)

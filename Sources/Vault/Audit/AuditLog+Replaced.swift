@@ -41,9 +41,12 @@ extension Vault {
   /// Of segments here that say that they stand in the place of this one, the first that has all that this person can read
   /// of it; nil when none has.
   ///
-  /// - Parameter bytes: The file that is to be replaced, here or elsewhere, verified.
+  /// - Parameters:
+  ///   - bytes: The file that is to be replaced, here or elsewhere, verified.
+  ///   - isRecentTaken: Also where it is too recent to be forgotten.
   package func segment(
-    inPlaceOf old: VaultPath, _ bytes: [UInt8], among claiming: [VaultPath]
+    inPlaceOf old: VaultPath, _ bytes: [UInt8], among claiming: [VaultPath],
+    recent isRecentTaken: Bool = false
   ) throws(VaultError) -> VaultPath? {
     guard case .auditSegment = old, !claiming.isEmpty else { return nil }
     let body: AuditSegmentBody
@@ -52,7 +55,8 @@ extension Vault {
     } catch {
       throw VaultError(error, path: old.string)
     }
-    return try segment(inPlaceOf: (body, Digest.sha256(bytes)), among: claiming)
+    return try segment(
+      inPlaceOf: (body, Digest.sha256(bytes)), among: claiming, recent: isRecentTaken)
   }
 
   /// Removes segments of the log in whose place another one stands here that has all that this person can read of them.
@@ -83,9 +87,10 @@ extension Vault {
   }
 
   private func segment(
-    inPlaceOf before: (body: AuditSegmentBody, hash: FileHash), among claiming: [VaultPath]
+    inPlaceOf before: (body: AuditSegmentBody, hash: FileHash), among claiming: [VaultPath],
+    recent isRecentTaken: Bool = false
   ) throws(VaultError) -> VaultPath? {
-    if try isRecent(before.body) { return nil }
+    if !isRecentTaken, try isRecent(before.body) { return nil }
     let device = before.body.device
     let keys = members.flatMap(\.journalKeys)
     for path in claiming {

@@ -23,8 +23,10 @@ struct AuditSync {
     do { here = try segments(in: session.home.store) } catch {
       throw .vault(VaultError(error))
     }
+    let left = Set(
+      session.memory.returnedSegments.filter { $0.value >= Self.returnLimit }.keys)
     guard let vault else {
-      if session.options.direction != .pull { try push(here.subtracting(there)) }
+      if session.options.direction != .pull { try push(here.subtracting(there).subtracting(left)) }
       return
     }
     var replaced = ReplacedSegments(claimed: try keeping(vault.claimedSegments()))
@@ -38,8 +40,22 @@ struct AuditSync {
     }
     guard session.options.direction != .pull else { return }
     let news = here.subtracting(there)
-    let sent = try push(try news.subtracting(replacedHere(news, replaced, vault)))
-    if !session.options.isDryRun { try remove(there, replaced, vault, whole: sent) }
+    let (gone, recent) = try replacedHere(news, replaced, vault)
+    let sent = try push(news.subtracting(gone).subtracting(left.intersection(recent)))
+    if session.options.isDryRun { return }
+    noteReturned(sent.intersection(recent), of: here)
+    try remove(there, replaced, vault, whole: sent)
+  }
+
+  /// A segment that others have replaced, and that is too recent here for that, is put back so often: by then it is not recent
+  /// any more, with one sync a day, unless this machine's clock is behind. It stays here.
+  private static let returnLimit = 32
+
+  private func noteReturned(_ paths: Set<VaultPath>, of here: Set<VaultPath>) {
+    session.remember { memory in
+      memory.returnedSegments = memory.returnedSegments.filter { here.contains($0.key) }
+      for path in paths { memory.returnedSegments[path, default: 0] += 1 }
+    }
   }
 
   /// What segments that are here say that they stand in the place of, and what is known of that.
@@ -50,17 +66,22 @@ struct AuditSync {
     var there: [VaultPath: VaultPath] = [:]
   }
 
-  /// Which of these, as they stand here, are replaced.
+  /// Which of these, as they stand here, are replaced, and which would be if they were not too recent.
   private func replacedHere(
     _ paths: Set<VaultPath>, _ replaced: ReplacedSegments, _ vault: Vault
-  ) throws(SyncError) -> Set<VaultPath> {
-    var found: Set<VaultPath> = []
+  ) throws(SyncError) -> (gone: Set<VaultPath>, recent: Set<VaultPath>) {
+    var (gone, recent): (Set<VaultPath>, Set<VaultPath>) = ([], [])
     for (path, claiming) in replaced.claimed where paths.contains(path) {
       guard let file = try exchange.stored(path) else { continue }
-      let new = try keeping(vault.segment(inPlaceOf: path, file.bytes, among: claiming))
-      if new != nil { found.insert(path) }
+      if try keeping(vault.segment(inPlaceOf: path, file.bytes, among: claiming)) != nil {
+        gone.insert(path)
+      } else if try keeping(
+        vault.segment(inPlaceOf: path, file.bytes, among: claiming, recent: true)) != nil
+      {
+        recent.insert(path)
+      }
     }
-    return found
+    return (gone, recent)
   }
 
   /// Removes from the remote what a segment stands in the place of that is here and there.

@@ -36,6 +36,9 @@ extension RemoteMemory {
         "left \(String(left.mark, radix: 16)) \(weight.fileCount) \(weight.byteCount) \(owner.path)"
       )
     }
+    for (path, count) in Self.inOrder(returnedSegments) {
+      lines.append("returned \(count) \(path)")
+    }
     return ChecksummedLines.encode(title: Self.title, lines)
   }
 
@@ -105,6 +108,10 @@ extension RemoteMemory {
       else { return false }
       leftCargo[owner] = LeftCargo(
         mark: mark, weight: CargoWeight(fileCount: fileCount, byteCount: byteCount))
+    case ("returned", 3):
+      guard let count = Int(words[1]), count > 0, let path = VaultPath(parsing: String(words[2]))
+      else { return false }
+      returnedSegments[path] = count
     case ("seen", 5):
       guard let counter = UInt64(words[2]), let hash = FileHash(hex: words[3]),
         let path = VaultPath(parsing: String(words[4]))

@@ -110,6 +110,9 @@ package struct RemoteMemory: Hashable, Sendable {
   package var vouched: FileHash?
   /// Whose turn to be looked at again came last.
   package var lastCargoLook: CargoOwner?
+  /// Segments of logs in whose place others have put another one, and that are too recent here for that: how often this machine
+  /// has put them back.
+  package var returnedSegments: [VaultPath: Int] = [:]
   /// How many commits were here and not there when the last sync ended.
   package var pendingCommitCount: UInt64 = 0
 
