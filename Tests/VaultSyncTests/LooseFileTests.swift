@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import VaultCrypto
 import VaultModel
+import VaultTrust
 
 @testable import Vault
 @testable import VaultSync
@@ -117,6 +118,32 @@ import VaultModel
     for _ in 0..<2 { try ben.sync(disk) }
     #expect(wraps.allSatisfy { ben.store.blobs[$0] != nil })
     #expect(try ben.titles.contains("Second"))
+  }
+
+  /// What somebody wrote who has no place any more, and somebody else knew when they wrote what counts: without it that would
+  /// wait for ever.
+  @Test func whatACountingLinkFollowsComes() throws {
+    let disk = MemoryStore()
+    let (owner, other) = try SyncingAdult.annaAndBen(at: disk, as: .editor)
+    let made = MadeUp(vault: owner.vault.id, store: disk)
+    let mallory = try made.person()
+    for adult in [owner, other] { try adult.sync(disk) }
+    var ben = other
+    ben.strangersLimit = CargoWeight()
+    let emma = try #require(owner.emma)
+    let before = try made.link(in: emma.id, by: mallory, follows: [])
+    guard case .link(_, let followed) = before else {
+      Issue.record("no link")
+      return
+    }
+    let owners = Place(link: emma.id.root, person: owner.vault.person)
+    let link = try owner.signedLink(
+      of: emma.id, as: owners, follows: emma.register.links.history.tips + [followed],
+      .give(ben.vault.person, .viewer, until: 0))
+    try disk.put(link.path, link.bytes)
+    try ben.sync(disk, looksEverywhere: true)
+    #expect(ben.store.blobs[link.path] != nil)
+    #expect(ben.store.blobs[BlobPath(before.string)] != nil)
   }
 
   /// However many others ask, and though a sync of another process has left its request before.

@@ -153,11 +153,13 @@ struct MadeUp {
     return path
   }
 
-  /// A link of somebody without any place, which follows one that there is not.
-  func link(in member: MemberID, by person: Person) throws -> VaultPath {
+  /// A link of somebody without any place, which follows one that there is not, or these.
+  func link(
+    in member: MemberID, by person: Person, follows: [StatementID] = [.random()]
+  ) throws -> VaultPath {
     let body = Link(
       member: member, person: person.id, certificate: person.certificate,
-      place: Place(link: member.root, person: person.id), follows: [.random()],
+      place: Place(link: member.root, person: person.id), follows: follows,
       changes: [.give(person.id, .owner, until: 0)], time: 1
     ).encoded()
     let path = VaultPath.link(member, vault.statementID(.link, body: body))

@@ -29,8 +29,14 @@ private struct LooseJudgement {
   private let tree: SignedTree
   private let vouching: Vouching
   private var certificates: AnchoredCertificates
-  /// The files that somebody who is carried names as wraps, of each member.
-  private var named: [MemberID: Set<FileHash>] = [:]
+  private var known: [MemberID: Standing] = [:]
+
+  /// Of a member's links those that count or somebody who is carried has signed, and all that these follow: whatever becomes of
+  /// one, without it nothing that follows it is placed. And the files that they name as wraps.
+  private struct Standing {
+    var links: Set<StatementID> = []
+    var wraps: Set<FileHash> = []
+  }
 
   init(tree: SignedTree, vouching: Vouching) {
     (self.tree, self.vouching) = (tree, vouching)
@@ -46,7 +52,7 @@ private struct LooseJudgement {
     case .wrap(let person, _, let device):
       !certificates.contains(device, of: tree.people[person])
     case .link(let member, let id): try isLoose(id, of: member)
-    case .epochWrap(let member, let name): try !wraps(of: member).contains(name)
+    case .epochWrap(let member, let name): try !standing(of: member).wraps.contains(name)
     case .vault, .device, .introduction, .memberRoot, .head, .object, .auditSegment: false
     }
   }
@@ -55,23 +61,24 @@ private struct LooseJudgement {
     _ link: StatementID, of member: MemberID
   ) throws(VaultError) -> Bool {
     guard let links = try ifWhole(tree.links(of: member)) else { return true }
-    if links.history.verdict(on: link) == .counts { return false }
+    if try standing(of: member).links.contains(link) { return false }
     guard let file = links.files[.link(member, link)] else { return true }
     do { return try !isOfCarried(Link(decoding: SignedFile(decoding: file).body)) } catch {
       throw VaultError(error, path: VaultPath.link(member, link).string)
     }
   }
 
-  private mutating func wraps(of member: MemberID) throws(VaultError) -> Set<FileHash> {
-    if let known = named[member] { return known }
-    var found: Set<FileHash> = []
-    if let links = try ifWhole(tree.links(of: member)) {
-      for (link, counts) in links.history.linksNamingWraps where counts || isOfCarried(link) {
-        found.formUnion(link.wraps.map(\.file))
+  private mutating func standing(of member: MemberID) throws(VaultError) -> Standing {
+    if let standing = known[member] { return standing }
+    var standing = Standing()
+    if let history = try ifWhole(tree.links(of: member).history) {
+      standing.links = history.past { link, counts in counts || isOfCarried(link) }
+      for link in standing.links {
+        for wrap in history.link(link)?.wraps ?? [] { standing.wraps.insert(wrap.file) }
       }
     }
-    named[member] = found
-    return found
+    known[member] = standing
+    return standing
   }
 
   /// Whether somebody who is carried has signed it, with a key that is theirs or was.

@@ -142,10 +142,15 @@ extension MemberHistory {
     return files.subtracting(others)
   }
 
-  /// The links that are placed and name wraps, each with whether it counts.
-  package var linksNamingWraps: [(link: Link, counts: Bool)] {
-    graph.ids.indices.filter { !graph.links[$0].wraps.isEmpty }
-      .map { (graph.links[$0], verdicts[$0] == .counts) }
+  /// The links of which this is so, told of each whether it counts, and all that these follow.
+  package func past(where isMeant: (Link, _ counts: Bool) -> Bool) -> Set<StatementID> {
+    var meant: [Int] = []
+    for number in graph.ids.indices
+    where isMeant(graph.links[number], verdicts[number] == .counts) {
+      meant.append(number)
+    }
+    let past = graph.closure(of: meant)
+    return Set(graph.ids.indices.filter(past.contains).map { graph.ids[$0] })
   }
 
   /// Whether a link, counting or not, begins an epoch after this one: so this one may have been over, and its wraps gone.
