@@ -168,6 +168,24 @@ import VaultTrust
     #expect(try anna.vault.requests(with: key).map(\.id) == pending.ids)
   }
 
+  /// That a device agreed to be theirs once stands in its certificate for everyone to see. Whoever certifies it anew without their
+  /// words makes it nothing else than what it is: removed.
+  @Test func aRemovedDeviceStaysRemovedWhoeverCertifiesIt() throws {
+    let family = try Family(count: 2)
+    try family.meet(at: MemoryStore())
+    let (vault, lost) = (family[0].vault, family[1].vault.context)
+    let certificate = try lost.ownCertificate().certificate
+    try vault.beginGeneration(removing: [lost.device.id], words: Family.words.words)
+    let made = MadeUp(vault: vault.id, store: family[0].store)
+    try made.falseDevice(of: vault.person, like: certificate)
+    try made.falseDevice(of: vault.person)
+    try vault.context.reloadPeople()
+    let own = try vault.context.ownPerson()
+    #expect(own.waiting.isEmpty && Set(own.former.keys) == [lost.device.id])
+    #expect(own.removal(of: lost.device.id) != nil)
+    #expect(vault.context.people.isFormer(lost.device.id))
+  }
+
   /// A device that somebody else has certified for a person has no log of theirs.
   @Test func noLogOfAFalseDeviceIsTaken() throws {
     let person = anna.vault.person

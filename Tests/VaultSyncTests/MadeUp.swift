@@ -168,7 +168,12 @@ struct MadeUp {
   }
 
   /// A closing of somebody that other words have signed than theirs, and a device that it certifies.
-  func falseDevice(of person: PersonID) throws -> (paths: [VaultPath], device: DeviceID, key: Key) {
+  ///
+  /// - Parameter known: Of a device that has agreed to be theirs, and is certified instead of a new one.
+  @discardableResult
+  func falseDevice(
+    of person: PersonID, like known: Certificate? = nil
+  ) throws -> (paths: [VaultPath], device: DeviceID, key: Key) {
     let words = SigningKey(seed: SecretBytes(randomCount: 32))
     let key = Key()
     let closing = Closing(
@@ -182,6 +187,10 @@ struct MadeUp {
       signingKey: try #require(VerifyingKey(key.key.publicKey)),
       agreementKey: [UInt8](repeating: 3, count: 1_216), time: 1)
     certificate.consent = key.key.sign(vault.signedMessage(.device, certificate.consentBody))
+    if let known {
+      (certificate.signingKey, certificate.agreementKey) = (known.signingKey, known.agreementKey)
+      certificate.consent = known.consent
+    }
     let signed = certificate.encoded()
     let paths = [
       VaultPath.closing(person, generation),

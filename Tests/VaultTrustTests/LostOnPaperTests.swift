@@ -233,6 +233,49 @@ import VaultTrust
     #expect(trust.device(family.annaDesk.certificate) == .former)
   }
 
+  /// Without any words of Anna's somebody writes a closing under her name, and certifies by it devices of their own, and one that
+  /// she has removed, which once agreed to be hers. None is hers: neither do they wait, nor are they former.
+  @Test func otherWordsMakeNoDevices() {
+    var family = Family()
+    let first = family.openings[family.anna] ?? .zero
+    let tip = family.world.closing(of: family.anna, follows: [first], stay: [family.annaDesk])
+    let words = TestKey("made up words")
+    let madeUp = family.world.closing(of: family.anna, follows: [tip], by: words)
+    let desk = family.world.device("made up desk", of: family.anna, in: madeUp, words: words)
+    let devices = [
+      desk,
+      family.world.device("approved one", of: family.anna, in: tip, approvedBy: desk),
+      family.world.device("phone", of: family.anna, in: madeUp, words: words),
+    ]
+    let trust = family.world.trust()
+    #expect(devices[2].id == family.annaPhone.id)
+    for device in devices {
+      #expect(trust.statements.certificates[device.certificate] != nil)
+      #expect(trust.device(device.certificate) == .unknown)
+    }
+    #expect(trust.device(family.annaPhone.certificate) == .former)
+    #expect(trust.device(family.annaDesk.certificate) == .counts)
+  }
+
+  /// What a closing follows may come after it, also where the words were replaced meanwhile: a device that it certifies waits.
+  @Test func deviceWaitsForWhatItsClosingFollows() {
+    var family = Family()
+    let first = family.openings[family.anna] ?? .zero
+    let next = family.world.closing(of: family.anna, follows: [first], stay: [family.annaDesk])
+    let words = TestKey("new words")
+    let replaced = family.world.closing(
+      of: family.anna, follows: [next], stay: [family.annaDesk], by: words,
+      replacing: [family.anna.words])
+    let last = family.world.closing(
+      of: family.anna, follows: [replaced], stay: [family.annaDesk], by: words)
+    let tablet = family.world.device("tablet", of: family.anna, in: last, words: words)
+    #expect(family.world.trust().device(tablet.certificate) == .counts)
+    let all: [Set<StatementID>] = [[first], [next], [first, next]]
+    for missing in all {
+      #expect(family.world.trust(without: missing).device(tablet.certificate) == .waiting)
+    }
+  }
+
   /// Encrypting anew changes names and keys; what was signed before goes on being judged the same.
   @Test func signaturesOutliveReencryption() throws {
     var family = Family()

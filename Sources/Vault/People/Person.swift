@@ -20,7 +20,7 @@ struct Person: Sendable {
   private(set) var waiting: [DeviceID: CertifiedDevice] = [:]
   /// Devices that were left out, and have no other certificate.
   private(set) var former: [DeviceID: CertifiedDevice] = [:]
-  /// All certificates of each device, by their ids. It may have several: what it agreed to says of whom it is a device, and not who
+  /// All certificates of each device that go back to words of the person, by their ids. It may have several: what it agreed to says of whom it is a device, and not who
   /// certifies it.
   private(set) var certificates: [DeviceID: [CertifiedDevice]] = [:]
 
@@ -30,13 +30,14 @@ struct Person: Sendable {
     for (statement, certificate) in certificates.sorted(by: { $0.key < $1.key }) {
       let device = certificate.device
       let certified = CertifiedDevice(id: statement, certificate: certificate)
-      self.certificates[device, default: []].append(certified)
       switch history.verdict(on: statement) {
       case .counts: devices[device] = devices[device] ?? certified
       case .waiting: waiting[device] = waiting[device] ?? certified
       case .former: former[device] = former[device] ?? certified
-      case .unknown: break
+      // It says nothing of the person: whoever has no words of theirs can have given it.
+      case .unknown: continue
       }
+      self.certificates[device, default: []].append(certified)
     }
     for device in devices.keys { waiting[device] = nil }
     for device in devices.keys { former[device] = nil }

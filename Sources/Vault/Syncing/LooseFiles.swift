@@ -16,13 +16,6 @@ extension SignedTree {
     for path in paths where try judgement.isLoose(path) { found.insert(path) }
     return found
   }
-
-  /// Whether the person's words have certified the device, or a device that they had: whether that counts or not, nobody else
-  /// can have done it.
-  package func isAnchored(_ device: DeviceID, of person: PersonID) -> Bool {
-    var certificates = AnchoredCertificates(people.trust)
-    return certificates.contains(device, of: people[person])
-  }
 }
 
 private struct LooseJudgement {

@@ -171,10 +171,8 @@ struct AuditSync {
     guard let vouching = session.home.vouching, !session.options.takesStrangers,
       case .auditSegment(let device, _) = path
     else { return true }
-    let claiming = exchange.tree.persons(of: device)
-    if claiming.isEmpty { return session.memory.leftCargo.isEmpty }
-    // Anybody can have certificates of theirs stand in the folder of somebody known.
-    let persons = claiming.filter { exchange.tree.isAnchored(device, of: $0) }
+    let persons = exchange.tree.persons(of: device)
+    if persons.isEmpty { return session.memory.leftCargo.isEmpty }
     if persons.contains(where: vouching.people.contains) { return true }
     for person in persons where try exchange.vouchesForFolder(of: person, vouching) { return true }
     return false

@@ -8,6 +8,9 @@ struct ClosingGraph: Sendable {
   /// The steps from one root key to the next, each with the closings in which it stands.
   private(set) var steps: [VerifyingKey: [VerifyingKey: Set<StatementID>]] = [:]
   private(set) var firstKey: VerifyingKey?
+  /// The closings that are surely the person's, valid or not: signed with words of theirs. Whoever has none of these can write
+  /// any other one under the person's name.
+  private(set) var own: Set<StatementID> = []
   /// For each valid closing, the keys that were replaced in its past or in itself.
   private var replaced: [StatementID: Set<VerifyingKey>] = [:]
 
@@ -27,6 +30,38 @@ struct ClosingGraph: Sendable {
         if missing[next] == 0 { ready.append(next) }
       }
     }
+    let keys = ownKeys(person, closings, statements)
+    own = Set(closings.filter { keys.contains($0.value.rootKey) }.keys)
+  }
+
+  /// The key after which the person is named, those of valid closings, and those which one of these has endorsed in any closing:
+  /// what that follows may not have come.
+  private func ownKeys(
+    _ person: PersonID, _ closings: [StatementID: Closing], _ statements: Statements
+  ) -> Set<VerifyingKey> {
+    func isFirst(_ key: VerifyingKey) -> Bool { PersonID(rootPublicKey: key.bytes) == person }
+    var next: [VerifyingKey: [(key: VerifyingKey, signature: [UInt8])]] = [:]
+    var open: [VerifyingKey] = []
+    for (id, closing) in closings {
+      let key = closing.rootKey
+      guard valid[id] == nil, !isFirst(key) else {
+        open.append(key)
+        continue
+      }
+      for (old, endorsements) in Dictionary(grouping: closing.endorsements, by: \.rootKey) {
+        next[old, default: []].append((key, endorsements[0].signature))
+        if isFirst(old) { open.append(old) }
+      }
+    }
+    var found: Set<VerifyingKey> = []
+    while let key = open.popLast() {
+      guard found.insert(key).inserted else { continue }
+      for step in next[key] ?? [] where !found.contains(step.key) {
+        let body = Closing.endorsementBody(person: person, from: key, to: step.key)
+        if statements.isSigned(.successor, body, step.signature, by: key) { open.append(step.key) }
+      }
+    }
+    return found
   }
 
   /// All closings that come before one of these, and these.

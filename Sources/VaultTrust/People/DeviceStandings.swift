@@ -1,6 +1,6 @@
 import VaultModel
 
-/// Which of a person's certificates count: Docs/Format.md, "Devices".
+/// Which of a person's certificates count: Docs/Format.md, "Devices". Those have no verdict that go back to no words of theirs.
 struct DeviceStandings: Sendable {
   private(set) var verdicts: [StatementID: DeviceVerdict] = [:]
 
@@ -10,8 +10,9 @@ struct DeviceStandings: Sendable {
   ) {
     let given = GivenCertificates(certificates)
     let inTips = tips.map { given.inside($0, staying: graph.valid[$0]?.stay ?? []) }
+    let own = given.given(in: graph.own)
     var lists: [StatementID: StayingList] = [:]
-    for (id, certificate) in certificates {
+    for (id, certificate) in certificates where own.contains(id) {
       let generation = certificate.generation
       guard counting.contains(generation) else {
         verdicts[id] = graph.valid[generation] == nil ? .waiting : .former
@@ -64,6 +65,16 @@ private struct GivenCertificates {
         byWords[certificate.generation, default: []].append(id)
       }
     }
+  }
+
+  /// Those that words gave with one of these closings, and all that go back to them.
+  func given(in closings: Set<StatementID>) -> Set<StatementID> {
+    var found: Set<StatementID> = []
+    var open = closings.flatMap { byWords[$0] ?? [] }
+    while let id = open.popLast() {
+      if found.insert(id).inserted { open += approved[id] ?? [] }
+    }
+    return found
   }
 
   /// The certificates in a tip: of its list, by its words, or approved in it by one that is.

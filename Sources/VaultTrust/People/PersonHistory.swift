@@ -103,7 +103,7 @@ package struct PersonHistory: Sendable {
     return graph.line(of: [key]).union(graph.past(of: remembered))
   }
 
-  /// The device with this certificate; a certificate that is not here is unknown.
+  /// The device with this certificate; a certificate that is not here, or nobody of theirs has given, is unknown.
   package func verdict(on certificate: StatementID) -> DeviceVerdict {
     devices.verdicts[certificate] ?? .unknown
   }
@@ -143,6 +143,6 @@ package enum DeviceVerdict: Hashable, Sendable {
   case waiting
   /// A closing that counts has left it out, which nothing takes back.
   case former
-  /// There is no such certificate here.
+  /// There is no such certificate here, or none that goes back to words of the person: anybody can write one.
   case unknown
 }
