@@ -73,6 +73,16 @@ import VaultTrust
     #expect(again.traffic.readCount == 1)
   }
 
+  /// Most syncs look for nothing but heads in the folder of a member.
+  @Test(arguments: Kind.allCases)
+  func whatIsLeftIsToldOnce(_ kind: Kind) throws {
+    _ = try plant(kind)
+    for _ in 0..<2 { try anna.sync(usb, looksEverywhere: true) }
+    for looksEverywhere in [false, false, true, false, true] {
+      #expect(try anna.sync(usb, looksEverywhere: looksEverywhere).problems == [])
+    }
+  }
+
   @Test(arguments: Kind.allCases)
   func allTakesThemAllTheSame(_ kind: Kind) throws {
     let paths = try plant(kind)

@@ -28,6 +28,12 @@ struct RemoteLook: Sendable {
     return true
   }
 
+  /// Whether the file may be there and stands where nothing but heads was looked for, since nothing was new.
+  func hasNotLookedFor(_ path: VaultPath) -> Bool {
+    guard case .member(let member) = path.owner, !path.isHead else { return false }
+    return members.contains(member) && !searched.contains(member)
+  }
+
   func heads(of member: MemberID) -> [DeviceID] {
     files.keys.compactMap { path in
       if case .head(member, let device) = path { device } else { nil }

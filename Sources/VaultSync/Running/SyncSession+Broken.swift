@@ -35,6 +35,13 @@ extension SyncSession {
       note(SyncProblem(finding.kind, .warning, path: path.string, finding.text))
     }
     var all = known
+    let before = memory
+    if before.basis == basis {
+      for (path, file) in before.broken
+      where all.count < Self.brokenLimit && look.hasNotLookedFor(path) {
+        all[path] = file
+      }
+    }
     for (path, problem) in found.sorted(by: { $0.key.string < $1.key.string })
     where all.count < Self.brokenLimit {
       guard let fingerprint = look.files[path]?.fingerprint else { continue }
