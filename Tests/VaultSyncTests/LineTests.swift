@@ -975,6 +975,31 @@ import VaultTrust
     try expectAll(["before", "after"], on: family.devices)
   }
 
+  /// The state of this machine was put back, and its folder was not: the head that is gone was a newer one, as the other
+  /// device knows, and its counters are used.
+  @Test func anOwnHeadThatIsGoneAndWasNewerIsNotReplaced() throws {
+    let family = try Family(count: 2)
+    let (desk, laptop) = (family[0], family[1])
+    try desk.write("Note", "before")
+    try family.meet(at: remote)
+    let before = desk.snapshot()
+    try desk.write("Later", "after")
+    try desk.sync(remote)
+    try laptop.sync(remote)
+    try laptop.write("Of the laptop", "goes on from that")
+    try laptop.sync(remote)
+    try desk.sync(remote)
+    let emma = try desk.emma.id
+    let head = BlobPath(VaultPath.head(emma, desk.vault.device).string)
+    let folder = desk.store.imageAfterKill()
+    try folder.remove(head)
+    try desk.putBack(before)
+    desk.store = folder
+    try desk.reopen()
+    #expect(desk.store.blobs[head] == nil)
+    #expect(desk.vault.member(emma)?.damageReason != nil)
+  }
+
   @Test func twicePutBackAndACopyOfACopy() throws {
     let family = try Family(count: 2)
     let record = try family[0].write("Note", "before")

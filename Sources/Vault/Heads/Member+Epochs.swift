@@ -162,11 +162,9 @@ extension Member {
       }
     }
     let ownPath = register.path(of: context.device.id)
-    var isUnreadable = false
-    if failures.contains(where: { $0.path == ownPath }) {
-      isUnreadable = try !register.hasForgedOwnHead
-    }
-    if let kept, needs(kept, beside: found.map(\.head), isUnreadable: isUnreadable) {
+    var isForged: Bool?
+    if failures.contains(where: { $0.path == ownPath }) { isForged = try register.hasForgedOwnHead }
+    if let kept, needs(kept, beside: found.map(\.head), isForged: isForged) {
       try adopt(kept: kept, &heads)
     }
     if mayWrite, !found.contains(where: { $0.head.device == context.device.id }) {
@@ -187,14 +185,19 @@ extension Member {
 
   /// Whether the newest head that this machine has kept has to be read beside those that were found.
   ///
-  /// - Parameter isUnreadable: Whether this device has signed the file in its place, and it cannot be read.
-  private func needs(_ kept: LoadedHead, beside found: [LoadedHead], isUnreadable: Bool) -> Bool {
+  /// - Parameter isForged: Whether the file in its place is nothing that this device has signed; nil where it was read, or is
+  ///   gone.
+  private func needs(_ kept: LoadedHead, beside found: [LoadedHead], isForged: Bool?) -> Bool {
     // Of the device that this machine was, what it has not written anew yet.
     if kept.device != context.device.id {
       return !found.contains { $0.hasTakenOver(kept.device, for: context.device.id) }
     }
-    // Else the file is older, nothing that this device has signed, or gone.
-    return !isUnreadable && !found.contains { $0.hash == kept.hash }
+    if let file = found.first(where: { $0.device == kept.device }) { return file.hash != kept.hash }
+    if let isForged { return isForged }
+    // The file is gone. Where this machine's state was put back, it may have been a newer one, as others know.
+    return !found.contains { other in
+      other.head.basis.contains { $0.device == kept.device && $0.counter > kept.counter }
+    }
   }
 
   private func adopt(kept: LoadedHead, _ heads: inout HeadsState) throws(VaultError) {
