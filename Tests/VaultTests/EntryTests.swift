@@ -515,11 +515,29 @@ import VaultObjects
   @Test func laterOpeningsReadNoRevision() throws {
     for number in 0..<40 { try adults.anna.write("Record \(number)") }
     try adults.meet()
-    try adults.carla.reopen()
-    let recording = RecordingStore(adults.carla.store.imageAfterKill())
-    _ = try adults.carla.open(on: recording)
+    try expectNoRevisionIsRead(by: adults.carla)
+  }
+
+  /// Whoever may only read has no head of their own that has the newest of everything: of two heads one replaces what the other
+  /// one says.
+  @Test func laterOpeningsOfViewersReadNoRevision() throws {
+    let all = try Adults()
+    try all.share(with: all.ben, .editor)
+    try all.share(with: all.carla, .viewer)
+    let records = try (0..<10).map { try all.anna.write("Record \($0)") }
+    try all.meet()
+    for record in records { try all.ben.edit(record, "of Ben") }
+    try all.carry(from: all.ben, to: all.carla)
+    try expectNoRevisionIsRead(by: all.carla)
+  }
+
+  /// By another process, once one that was opened has compared everything.
+  private func expectNoRevisionIsRead(by adult: Adults.Adult) throws {
+    try adult.reopen()
+    let recording = RecordingStore(adult.store.imageAfterKill())
+    _ = try adult.open(on: recording)
     let read = recording.calls(.read).map(\.path)
-    let emma = try #require(adults.carla.emma)
+    let emma = try #require(adult.emma)
     let revisions = Set(emma.allEntries().map(\.revision))
     let paths = Set(revisions.map { emma.objects.path(of: $0) })
     #expect(read.filter(paths.contains) == [])

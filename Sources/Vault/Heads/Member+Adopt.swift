@@ -48,7 +48,8 @@ extension Member {
     if isOwn, !retold.isEmpty { heads.isToBeRewritten = true }
     if !isOwn {
       hold(&segments, of: head, &heads)
-      try noteHidden(by: segments.flatMap(\.entries), &heads)
+      // Whoever may only read learns it when the head comes, and not at each opening.
+      if mayWrite || reads { try noteHidden(by: segments.flatMap(\.entries), &heads) }
     }
     var changed = join(segments, of: head, &heads)
     if isContinued {
