@@ -61,8 +61,8 @@ extension Member {
   ) throws(VaultError) {
     guard let revision = try ifWhole(self.revision(digest)) else { return }
     let known = RecordEntry(revision, named: digest, summary: .empty)
-    for entry in rivals(of: known.record) where try isCalledLost(known, by: entry.revision) {
-      note(digest, calledLostBy: entry, &heads)
+    for entry in rivals(of: known.record) where entry.compare(to: known) == .dominates {
+      if try isCalledLost(known, by: entry.revision) { note(digest, calledLostBy: entry, &heads) }
     }
   }
 
