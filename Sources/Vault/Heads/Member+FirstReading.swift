@@ -22,7 +22,7 @@ extension Member {
           problems.append(problem)
         }
       }
-      if let kept { try putBackIfGone(kept, heads) }
+      if let kept, let problem = try putBackIfGone(kept, heads) { problems.append(problem) }
       problems += try compare(heads, with: rollback)
       if heads.restCount > 0 { problems.append(restOfFormer(count: heads.restCount)) }
       if !heads.heldBack.isEmpty { problems.append(heldBack(heads.heldBack)) }
@@ -114,17 +114,26 @@ extension Member {
   }
 
   /// Puts this device's head back where its file is gone, since nobody else can have written it and all that it names is here.
+  ///
+  /// - Returns: What is told where this process only reads, and so leaves that to the next one.
   private func putBackIfGone(
     _ kept: (head: LoadedHead, bytes: [UInt8]), _ heads: HeadsState
-  ) throws(VaultError) {
+  ) throws(VaultError) -> Problem? {
     let own = context.device.id
-    guard !context.isReadOnly, kept.head.device == own, heads.loaded[own]?.hash == kept.head.hash,
+    guard kept.head.device == own, heads.loaded[own]?.hash == kept.head.hash,
       heads.seen[own] == nil
-    else { return }
-    try context.state.withCommitLock { () throws(VaultError) in
-      let path = BlobPath(register.path(of: own).string)
-      if try storing(context.store.size(of: path)) == nil { try register.store(kept.bytes) }
+    else { return nil }
+    let path = register.path(of: own).string
+    if context.isReadOnly {
+      guard try storing(context.store.size(of: BlobPath(path))) == nil else { return nil }
+      return Problem(VaultError.missing(path: path), path: path)
     }
+    try context.state.withCommitLock { () throws(VaultError) in
+      if try storing(context.store.size(of: BlobPath(path))) == nil {
+        try register.store(kept.bytes)
+      }
+    }
+    return nil
   }
 
   /// Compares the heads that were read with what this machine has seen before.
