@@ -137,6 +137,37 @@ import VaultModel
     #expect(try Family.Device.contents(of: ben.vault)[shown] == "first")
   }
 
+  /// It comes back with the last of what it needs: a head that names what nobody has would keep others from all of the member.
+  @Test func whatCameBackInPartWaitsForTheRest() throws {
+    let desk = try Family(count: 1)[0]
+    let usb = MemoryStore()
+    var edit = RecordEdit.newRecord("Lost", note: "first")
+    let scan = try Item.photo("scan", byteCount: 200_000, seed: 1, in: desk.emma)
+    edit.items[scan.name] = scan
+    try desk.commit(edit)
+    try desk.sync(usb)
+    let emma = try desk.emma
+    let chunk = try #require(try emma.chunks(of: scan.content).first ?? nil)
+    let revision = try #require(emma.entry(edit.record)).revision
+    let paths = [revision, chunk].map { BlobPath(emma.objects.vaultPath(of: $0).string) }
+    let files = try paths.map { path in try #require(usb.blobs[path]) }
+    for path in paths {
+      try usb.remove(path)
+      try desk.store.remove(path)
+    }
+    try desk.reopen()
+    #expect(try desk.vault.repair().map(\.lost) == [["Emma/Lost"]])
+    try desk.sync(usb)
+    let shown = "Emma/Lost[\(edit.record.shortHex)]/record.md"
+    for (path, file) in zip(paths, files) {
+      #expect(try desk.contents()[shown] != "first")
+      try usb.put(path, file)
+      try desk.sync(usb) { $0.looksEverywhere = true }
+    }
+    #expect(try desk.contents()[shown] == "first")
+    try desk.expectWhole()
+  }
+
   /// The same where an older version is left: everyone goes on from that, and not only whoever went back to it.
   @Test func aRecordThatGoesBackKeepsNobodyFromTheRest() throws {
     try desk.edit(record, "second")

@@ -45,10 +45,11 @@ extension Member {
     }
   }
 
-  /// Writes those of these revisions anew that stand-ins have replaced unseen: they have come back.
+  /// Writes those of these revisions anew that stand-ins have replaced unseen, and that have come back whole: what others could take
+  /// of the member would wait for the rest.
   ///
   /// - Throws: As `commit`.
-  package func takeBack(_ revisions: [ContentDigest]) throws(VaultError) {
+  package func takeBack(_ revisions: Set<ContentDigest>) throws(VaultError) {
     guard mayWrite, !revisions.isEmpty else { return }
     try heads.withLock { (heads) throws(VaultError) in
       for revision in revisions { try noteReturned(revision, &heads) }
@@ -62,7 +63,9 @@ extension Member {
     guard let revision = try ifWhole(self.revision(digest)) else { return }
     let known = RecordEntry(revision, named: digest, summary: .empty)
     for entry in rivals(of: known.record) where entry.compare(to: known) == .dominates {
-      if try isCalledLost(known, by: entry.revision) { note(digest, calledLostBy: entry, &heads) }
+      guard try isCalledLost(known, by: entry.revision), try ifWhole(hasWholly(known)) ?? false
+      else { continue }
+      note(digest, calledLostBy: entry, &heads)
     }
   }
 

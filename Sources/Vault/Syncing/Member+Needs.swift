@@ -36,15 +36,18 @@ extension Member {
   }
 
   /// The same of all records, and the versions that stand-ins have replaced: where somebody still had one, it may be brought back.
-  package func neededObjectsAndLostVersions() -> [NeededObject] {
+  ///
+  /// - Returns: All of it, and which of it are such versions, whether or not they are here.
+  package func neededObjectsAndLostVersions() -> (all: [NeededObject], lost: Set<ContentDigest>) {
     var lost: Set<ContentDigest> = []
     let needed = walkNeeded(where: { _ in true }) { older, newer in
       if newer.revision.lossMark?.lost == older { lost.insert(older) }
       return true
     }
-    lost.subtract(needed.map(\.digest))
-    return needed
-      + lost.sorted().map { NeededObject(digest: $0, kind: .record, isOnlyInHistory: true) }
+    let others = lost.subtracting(needed.map(\.digest)).sorted().map {
+      NeededObject(digest: $0, kind: .record, isOnlyInHistory: true)
+    }
+    return (needed + others, lost)
   }
 
   private func walkNeeded(

@@ -17,25 +17,25 @@ struct LostObjects {
 
   /// Costs a list of all objects of the member, here and there, and more only when some are missing.
   ///
-  /// - Returns: The revisions that were missing here and are there again.
-  func giveBack() throws(SyncError) -> [ContentDigest] {
+  /// - Returns: The versions that stand-ins have replaced, where something was brought back, which may be of them.
+  func giveBack() throws(SyncError) -> Set<ContentDigest> {
     let there = try ObjectListing.load(member.id, session: session)
-    var returned: [ContentDigest] = []
+    var replaced: Set<ContentDigest> = []
     if session.options.direction != .push, !session.options.isDryRun {
-      returned = try bringBack(there)
+      replaced = try bringBack(there)
     }
     try putBack(there)
-    return returned
+    return replaced
   }
 
   /// Brings what is missing here and the remote has, and what stand-ins have replaced.
   ///
-  /// - Returns: Those of them that are revisions.
-  private func bringBack(_ there: [ObjectName: UInt64]) throws(SyncError) -> [ContentDigest] {
+  /// - Returns: All that stand-ins have replaced, if anything was brought.
+  private func bringBack(_ there: [ObjectName: UInt64]) throws(SyncError) -> Set<ContentDigest> {
     let transfer = PullTransfer(
       session: session, NamedObjects(objects: member.sealedObjects, epoch: member.epoch))
     var asked: Set<ObjectName> = []
-    var returned: [NeededObject] = []
+    var (count, replaced) = (0, Set<ContentDigest>())
     // What was missing may name more that is missing.
     while true {
       let here = try keeping { () throws(VaultError) in
@@ -43,19 +43,20 @@ struct LostObjects {
       }
       // Nothing here can be missing that the remote has.
       if here.isSuperset(of: there.keys) { break }
-      let needed = byName(
-        member.neededObjectsAndLostVersions() + named(by: member.openedHeads), here, there)
+      let (all, lost) = member.neededObjectsAndLostVersions()
+      replaced.formUnion(lost)
+      let needed = byName(all + named(by: member.openedHeads), here, there)
       let missing = needed.filter { need in
         !here.contains(need.key) && there[need.key] != nil && asked.insert(need.key).inserted
           // A lazy vault leaves chunks there.
           && !(member.sealedObjects.isLazy && need.value.kind == .chunk)
       }
       if missing.isEmpty { break }
-      let brought = Gathered<NeededObject>()
-      try session.forEach(missing.sorted { $0.key < $1.key }) { (_, object) throws(SyncError) in
+      let brought = Gathered<ObjectName>()
+      try session.forEach(missing.sorted { $0.key < $1.key }) { (name, object) throws(SyncError) in
         do throws(TransferFailure) {
           _ = try transfer.bring(object.digest, kind: object.kind)
-          brought.add(object)
+          brought.add(name)
         } catch {
           switch error {
           // The remote's own damage: `check --remote` names it.
@@ -64,10 +65,10 @@ struct LostObjects {
           }
         }
       }
-      returned += brought.all
+      count += brought.all.count
     }
-    if !returned.isEmpty { session.note(.broughtBack(returned.count, of: member.id)) }
-    return returned.filter { $0.kind == .record }.map(\.digest)
+    if count > 0 { session.note(.broughtBack(count, of: member.id)) }
+    return count > 0 ? replaced : []
   }
 
   private func putBack(_ listed: [ObjectName: UInt64]) throws(SyncError) {

@@ -189,12 +189,12 @@ struct MemberSync {
     let isDryRun = session.options.isDryRun
     let holdsLost = !isDryRun && vault.member(member)?.takeHoldsWhatIsCalledLost() ?? false
     guard session.comparesObjects || session.hasMetLoss || isFirst || holdsLost else { return }
-    let returned = try LostObjects(
+    let replaced = try LostObjects(
       session: session, exchange: exchange, member: open, standing: standing
     ).giveBack()
     if holdsLost { session.note(.stillHere(of: member)) }
     guard let writer = vault.member(member) else { return }
-    try keeping { () throws(VaultError) in try writer.takeBack(returned) }
+    try keeping { () throws(VaultError) in try writer.takeBack(replaced) }
   }
 
   /// Whether this is a dry run that would move heads: which objects are needed, and where they are, shows only once those have been
