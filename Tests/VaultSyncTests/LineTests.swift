@@ -657,6 +657,73 @@ import VaultTrust
     }
   }
 
+  /// A copy writes under old keys and is taken over; then the machine itself writes under them, more than the copy had. What
+  /// comes of it has the greater counter, but is of another line. (Schedule 2029391 of a campaign.)
+  @Test(arguments: [false, true])
+  func aLongerLineUnderOldKeysIsNoLaterOne(reopens: Bool) throws {
+    let family = try Family(count: 3)
+    let (desk, laptop) = (family[0], family[1])
+    let other = MemoryStore()
+    let note = try desk.write("Note", "before")
+    try meet(family.devices, at: remote)
+    for device in family.devices { try device.sync(other, as: "other") }
+    let copy = try desk.clone()
+    try copy.edit(note, "by the copy")
+    try copy.sync(remote)
+    try desk.edit(note, "by itself")
+    try desk.write("More", "more")
+    try desk.sync(other, as: "other")
+    try laptop.vault.beginEpoch(of: laptop.emma, without: [])
+    try laptop.sync(remote)
+    if reopens { try laptop.reopen() }
+    try laptop.sync(other, as: "other")
+    #expect(try Set(laptop.contents().values).isSuperset(of: ["by the copy"]))
+    let devices = family.devices + [copy]
+    for _ in 0..<4 {
+      for device in devices { try device.sync(remote) }
+      for device in devices { try device.sync(other, as: "other") }
+    }
+    try expectAll(["by the copy", "by itself", "more"], on: devices)
+  }
+
+  /// Two machines have each taken over another one of two lines that were written under old keys, and meet before those two do.
+  @Test(arguments: [false, true], [false, true])
+  func whoTookOverDifferentLinesLosesNeither(isLonger: Bool, reopens: Bool) throws {
+    let family = try Family(count: 3)
+    let (desk, laptop, phone) = (family[0], family[1], family[2])
+    let (other, meeting) = (MemoryStore(), MemoryStore())
+    let note = try desk.write("Note", "before")
+    try meet(family.devices, at: remote)
+    for device in family.devices { try device.sync(other, as: "other") }
+    let copy = try desk.clone()
+    try laptop.vault.beginEpoch(of: laptop.emma, without: [])
+    try laptop.sync(meeting, as: "meeting")
+    try phone.sync(meeting, as: "meeting")
+    try copy.edit(note, "by the copy")
+    try copy.sync(remote)
+    try desk.edit(note, "by itself")
+    if isLonger { try desk.write("More", "more") }
+    try desk.sync(other, as: "other")
+    try laptop.sync(remote)
+    try phone.sync(other, as: "other")
+    for device in [laptop, phone] {
+      if reopens { try device.reopen() }
+      try device.sync(meeting, as: "meeting")
+    }
+    for device in [laptop, phone, laptop] { try device.sync(meeting, as: "meeting") }
+    try phone.sync(other, as: "other")
+    try desk.sync(other, as: "other")
+    let devices = family.devices + [copy]
+    for _ in 0..<5 {
+      for device in devices {
+        try device.sync(remote)
+        try device.sync(other, as: "other")
+        try device.sync(meeting, as: "meeting")
+      }
+    }
+    try expectAll(["by the copy", "by itself"] + (isLonger ? ["more"] : []), on: devices)
+  }
+
   /// Another program of this machine finds out that it was copied, while this one syncs. (Schedule 49631 of a campaign: the
   /// sync ended, since the new device's log was not known to be anybody's.)
   @Test(arguments: PassingStore.Moment.allCases)

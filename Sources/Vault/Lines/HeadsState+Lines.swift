@@ -171,6 +171,24 @@ extension HeadsState {
     return lines.lineage(of: head, device).standing(of: mark, to: known.mark, known.lineage)
   }
 
+  /// The counter of the last head that another device's newer head shares with the line of a late one that was taken over here,
+  /// where its own lineage says that it does not go on from that one; nil where it does, or its segments do not reach that far.
+  func lastSharedWithTakenOver(
+    _ head: OpenedHead, by witnesses: Witnesses
+  ) -> UInt64? {
+    let device = head.device
+    let lineage = lines.lineage(of: head.head, device)
+    // The file may have been replaced since; what this device's own head names it has taken over itself.
+    let named = loaded[witnesses.own]?.head.cover.filter { $0.device == device }.map(\.mark) ?? []
+    let taken = (takenOver[device].map { [$0.mark] } ?? []) + named
+    for mark in taken
+    where mark.counter < head.counter && retelling(of: device, mark, by: witnesses) == nil {
+      let standing = lineage.standing(of: head.mark, to: mark, lines[device])
+      if case .apart(let above) = standing { return above }
+    }
+    return nil
+  }
+
   /// The device that a head counts as written by, since it is of a line that this one has taken over from the one that
   /// its machine was; nil for none. Nobody takes over what other machines wrote. Of several such devices it is the one with the
   /// smallest id, so that all machines say the same.

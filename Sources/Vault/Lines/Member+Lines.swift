@@ -75,7 +75,13 @@ extension Member {
     _ head: OpenedHead, _ heads: inout HeadsState
   ) throws(VaultError) {
     try requireOwnLine(head, heads)
-    if heads.loaded[head.device] != nil { try requireOneLine(head, &heads) }
+    if heads.loaded[head.device] != nil {
+      try requireOneLine(head, &heads)
+    } else if let above = heads.lastSharedWithTakenOver(head, by: witnesses) {
+      heads.lines.strays[head.device] = Head.Stray(
+        device: head.device, counter: head.counter, headHash: head.hash, above: above)
+      throw .branched(path: register.path(of: head.device).string, above: above)
+    }
   }
 
   /// What this machine has written itself, also as the device that it was, it compares with every head, whichever epochs they
