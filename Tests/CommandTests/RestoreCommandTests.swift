@@ -41,6 +41,33 @@ import Testing
     #expect(try program.run("record", "show", path).output.contains("card.jpg  3.0 MB"))
   }
 
+  /// A record is deleted, and made anew.
+  @Test func aDeletedRecordWhosePlaceIsTakenIsNamedAndComesBack() throws {
+    let program = try Program.withVault()
+    try program.addVaccine()
+    let mountpoint = program.folder.appending("mounted").string
+    try program.run("mount", mountpoint, expecting: 0)
+    let removed = try CommandRunner.run("rm", ["-r", "\(mountpoint)/\(path)"])
+    try program.run("unmount", mountpoint, expecting: 0)
+    #expect(removed.status == 0, "\(removed.errors)")
+    try program.run(
+      "record", "add", "--member", "Emma", "--type", "vaccine", "--title", "COVID-19", "--date",
+      "2025-01-20", expecting: 0)
+    let told = try program.run("restore", path, expecting: 2).errors
+    let command = try #require(
+      told.firstRange(of: "renamed or moved:\n  kinvault restore "), "\(told)")
+    let id = String(told[command.upperBound...].prefix(8))
+    let taken = try program.run("restore", id, expecting: 11).errors
+    #expect(taken.contains("rename or move that first"), "\(taken)")
+    try program.run("mount", mountpoint, expecting: 0)
+    let renamed = try CommandRunner.run(
+      "mv", ["\(mountpoint)/\(path)", "\(mountpoint)/\(path) again"])
+    try program.run("unmount", mountpoint, expecting: 0)
+    #expect(renamed.status == 0, "\(renamed.errors)")
+    try program.run("restore", id, expecting: 0)
+    #expect(try program.run("record", "show", path).output.contains("No fever"))
+  }
+
   /// A part of what one of two records had is gone when their folder comes back.
   @Test func whatCannotComeBackIsNamedAndComesLater() throws {
     let program = try Program.withVault()

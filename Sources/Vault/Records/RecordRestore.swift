@@ -136,7 +136,9 @@ package struct RecordRestore {
     guard let parent = entry.parent else { return }
     let isTaken = member.children(of: parent).contains { $0.title == entry.title }
     let isFile = try member.hasFile(named: entry.title, in: parent)
-    if isTaken || isFile { throw .alreadyExists(what: "something where the record was") }
+    if isTaken || isFile {
+      throw .alreadyExists(what: "something where the record was; rename or move that first")
+    }
   }
 
   /// The newest kept version of a file that the record no longer has.

@@ -108,6 +108,13 @@ struct RecordLookup {
     return try findDeletedFile(text)
   }
 
+  /// The deleted records of this path, the one that was deleted last first.
+  func deletedRecords(at path: String, in member: Member) -> [RecordEntry] {
+    member.allEntries()
+      .filter { $0.isDeleted && member.displayPath(of: $0.record) == path }
+      .sorted { $0.time > $1.time }
+  }
+
   /// A file that a record which is still there once had.
   private func findDeletedFile(_ text: String) throws -> FoundRecord? {
     guard let path = RecordPath(bytes: ArgumentBytes.of(text)), let parent = path.parent,

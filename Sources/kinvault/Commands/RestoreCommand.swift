@@ -69,7 +69,8 @@ struct RestoreCommand: ParsableCommand {
     } else {
       let undeletion = try plan.undeletion(of: found.record)
       guard isDeleted || undeletion.isOfAny else {
-        throw CommandError.usage("\(path) is not deleted. \(try wayBack(to: found))")
+        let namesake = namesake(of: found, in: vault)
+        throw CommandError.usage("\(path) is not deleted. \(try wayBack(to: found))\(namesake)")
       }
       try vault.commit(undeletion.edits, to: found.member)
       return Outcome(message: message(undeletion, path, isDeleted), left: undeletion.left)
@@ -131,6 +132,16 @@ struct RestoreCommand: ParsableCommand {
     return "To see what it was before: kinvault history \(path)\n"
       + "To go back to what it was before its last change (\(time)):\n"
       + "  kinvault restore \(path) --revision \(before.digest.hex.prefix(8))"
+  }
+
+  /// How to bring back the record that stood in the place of this one and was deleted last; nothing where there is none.
+  private func namesake(of found: FoundRecord, in vault: Vault) -> String {
+    let lookup = RecordLookup(vault: vault)
+    guard let last = lookup.deletedRecords(at: found.path.string, in: found.member).first else {
+      return ""
+    }
+    return "\nAnother record of this path is deleted. Once what stands in its place is renamed or "
+      + "moved:\n  kinvault restore \(last.record.hex.prefix(8))"
   }
 
   private func confirm(_ what: String) throws {
