@@ -32,4 +32,23 @@ import Testing
     let both = try desk.run("check", expecting: 1).output
     #expect(both.contains("kinvault check --repair --remote disk (or usb)\n"), "\(both)")
   }
+
+  @Test func aVaultWithoutItsDescriptionIsToldWhereToGetIt() throws {
+    let description = "\(desk.vault)/vault.json"
+    let copy = "\(usb)/vault.json"
+    let whole = try desk.program.read(description)
+    #expect(try desk.program.read(copy) == whole)
+    try desk.program.write("", to: description)
+    let emptied = try desk.run("check", expecting: 5).errors
+    #expect(emptied.contains("is damaged"), "\(emptied)")
+    #expect(emptied.contains("Copy it here from a remote"), "\(emptied)")
+    #expect(!emptied.contains("kinvault check"), "\(emptied)")
+    try #require(unlink(description) == 0)
+    let lost = try desk.run("record", "list", expecting: 6).errors
+    #expect(lost.contains("has lost its vault.json"), "\(lost)")
+    #expect(lost.contains("Copy it here from a remote"), "\(lost)")
+    #expect(!lost.contains("kinvault init"), "\(lost)")
+    try desk.program.write(whole, to: description)
+    try desk.run("check", expecting: 0)
+  }
 }

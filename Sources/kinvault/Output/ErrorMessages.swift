@@ -1,3 +1,4 @@
+import Glibc
 import Tokens
 import Vault
 import VaultCrypto
@@ -10,6 +11,8 @@ import VaultPlain
 extension VaultError {
   var message: String {
     switch self {
+    case .notAVault(let folder) where Self.holdsMembers(folder):
+      "\(folder) has lost its vault.json. \(Self.wayToDescription)"
     case .notAVault(let folder):
       "\(folder) is not a vault: it has no vault.json. Name the vault's folder with --vault, or make "
         + "a new one: kinvault init --vault FOLDER"
@@ -55,6 +58,8 @@ extension VaultError {
     // A file of this machine's state; in the vault's folder they are named from there.
     case .damaged(let path, let reason) where path.hasPrefix("/"):
       "\(path), which this machine keeps for itself, is damaged: \(reason)."
+    case .damaged(let path, let reason) where path == "vault.json":
+      "\(path) in the vault folder is damaged: \(reason). \(Self.wayToDescription)"
     case .damaged(let path, let reason):
       "\(path) in the vault folder is damaged: \(reason). See what is affected: kinvault check"
     case .missing(let path):
@@ -126,6 +131,16 @@ extension VaultError {
     case .crypto(let error):
       error.message
     }
+  }
+
+  /// No command can do it, as none knows which vault it is.
+  private static let wayToDescription =
+    "Nothing else is lost by that: it is the same file in every copy of this vault. Copy it here from a remote, from "
+    + "another machine or from a backup."
+
+  /// Whether the folder was a vault, though it is none any more.
+  private static func holdsMembers(_ folder: String) -> Bool {
+    ["members", "people"].allSatisfy { access("\(folder)/\($0)", F_OK) == 0 }
   }
 
   /// The file that is older than it was, in words.
