@@ -140,6 +140,37 @@ import Testing
     try end()
   }
 
+  /// Somebody renames the record while its form is open.
+  @Test func aNameThatNobodyTypedIsNotGivenBack() throws {
+    let visitor = try visitor()
+    let record = try #require(
+      try visitor.records().first { try visitor.get($0).body.contains("sprained") })
+    let edit = try visitor.get("\(record)/edit").body
+    let change = [
+      "base": try field("base", in: edit), "name": "2025-01-20 Wrist", "text": "broken after all",
+    ]
+    let mountpoint = program.folder.appending("mounted").string
+    try program.run("mount", mountpoint, expecting: 0)
+    let renamed = try CommandRunner.run(
+      "mv", ["\(mountpoint)/\(Self.path)", "\(mountpoint)/Emma/Notes/2025-01-20 Left wrist"])
+    try program.run("unmount", mountpoint, expecting: 0)
+    #expect(renamed.status == 0, "\(renamed.errors)")
+    // The page looks for what others have changed once in a second.
+    for _ in 0..<200 {
+      if try visitor.get(record).body.contains("Left wrist") { break }
+      usleep(50_000)
+    }
+    #expect(try visitor.post("\(record)/edit", change).status == 303)
+    let kept = try program.run("record", "show", "Emma/Notes/2025-01-20 Left wrist", expecting: 0)
+    #expect(kept.output.contains("broken after all"), "\(kept.output)")
+    // One that was typed counts.
+    let again = try visitor.get("\(record)/edit").body
+    let wish = ["base": try field("base", in: again), "name": "Wrist", "text": "broken after all"]
+    #expect(try visitor.post("\(record)/edit", wish).status == 303)
+    try program.run("record", "show", "Emma/Notes/Wrist", expecting: 0)
+    try end()
+  }
+
   /// The record is out of reach by now: its form cannot be shown, and what was typed into it is.
   @Test func whatWasTypedIsShownWhereItsFormCannotBe() throws {
     let visitor = try visitor()

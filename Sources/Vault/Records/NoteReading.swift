@@ -9,6 +9,8 @@ package struct NoteReading: Sendable {
   package let record: RecordID
   /// The revision of which it is.
   package let revision: ContentDigest
+  /// What the record was called then.
+  package let title: FileName
   /// Empty where there is no note.
   package let bytes: [UInt8]
   /// Nil where there is none.
@@ -28,15 +30,16 @@ package struct NoteReading: Sendable {
   package static func load(
     of record: RecordID, at revision: ContentDigest, in member: Member
   ) throws(VaultError) -> NoteReading {
-    let item = try member.item(named: .record, of: member.revision(revision))
-    guard let item else {
-      return NoteReading(record: record, revision: revision, bytes: [], item: nil)
+    let version = try member.revision(revision)
+    let title = version.place.title
+    guard let item = try member.item(named: .record, of: version) else {
+      return NoteReading(record: record, revision: revision, title: title, bytes: [], item: nil)
     }
     guard item.size <= UInt64(byteLimit) else {
       throw .limit(what: "bytes of a note", found: Int(clamping: item.size), limit: byteLimit)
     }
     let bytes = try member.beginning(of: item, byteCount: byteLimit)
-    return NoteReading(record: record, revision: revision, bytes: bytes, item: item)
+    return NoteReading(record: record, revision: revision, title: title, bytes: bytes, item: item)
   }
 
   /// Whether both have the same text.

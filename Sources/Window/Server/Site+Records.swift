@@ -264,8 +264,10 @@ extension Site {
     let seen = form["base"].flatMap { ContentDigest(hex: $0) }
     // A revision that is gone is another one than the one that is there.
     let base = seen.flatMap { try? NoteReading.load(of: address.record, at: $0, in: member) }
+    // A name that was left as it was shown is no wish: the record may be called otherwise by now.
+    let name = form["name"].flatMap { $0 == base?.title.string ? nil : $0 }
     var page = EditPage(
-      frame: frame, shown: shown, form: sent, base: seen ?? now.revision, name: form["name"])
+      frame: frame, shown: shown, form: sent, base: seen ?? now.revision, name: name)
     func again(_ problem: String, _ status: HTTPResponse.Status) -> Response {
       page.problem = problem
       return .page(page.document, status: status)
@@ -281,7 +283,7 @@ extension Site {
     guard let base, base.isSame(as: now) else { return besideTheirs(now) }
     page.base = now.revision
     do throws(VaultError) {
-      switch try edit(of: shown, from: now, to: sent, named: form["name"]) {
+      switch try edit(of: shown, from: now, to: sent, named: name) {
       case .failure(let problem):
         return again(frame.texts(problem.key), .unprocessableContent)
       case .success(nil): break
