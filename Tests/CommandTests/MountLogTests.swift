@@ -109,6 +109,20 @@ import Testing
     #expect(try status().failures.isEmpty)
   }
 
+  /// The words of the program are for the log.
+  @Test(arguments: ["noDeviceHere", "notAVault", "forked", "keysDivided", "epochSpent", "notABlob"])
+  func aCauseIsToldInWords(kind: String) throws {
+    let members = try CommandRunner.run("ls", ["\(program.vault)/members"]).output
+    let member = members.trimmingCharacters(in: .whitespacesAndNewlines)
+    let now = UInt64(Date().timeIntervalSince1970 * 1000)
+    try program.write(
+      "failed commit \(kind) - \(member) \(now) \(now) 1\n", to: "\(state)/failures")
+    #expect(try status().failures.map(\.kind) == [kind])
+    let text = try program.run("status", expecting: 0).output
+    #expect(text.contains("Saving changes in the vault failed"), "\(text)")
+    #expect(!text.contains(kind), "\(text)")
+  }
+
   /// A whole story, in which everything that a person named has a name that nothing else has.
   @Test func noNameIsInTheLog() throws {
     let names = [

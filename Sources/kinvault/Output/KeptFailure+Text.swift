@@ -51,6 +51,13 @@ extension KeptFailure {
     case "gone": "something that is needed is on no remote any more"
     case "thisDeviceRemoved": "this device was removed"
     case "rolledBack": "the vault's folder is older than it was"
+    case "noDeviceHere": "what this machine keeps of the vault is gone"
+    case "notAVault", "otherVault": "the vault's folder is not where it was"
+    case "forked", "branched": "a copy of this machine has written to the vault, too"
+    case "keysDivided": "somebody's keys were changed in two places"
+    case "epochSpent": "an owner has to give the member new keys first"
+    case "notABlob": "something that is needed is no ordinary file"
+    case "throttled", "denied": "a remote that is needed refuses"
     default:
       number.map { "\(kind) (\(CommandError.describe($0)))" } ?? kind
     }
@@ -76,6 +83,9 @@ extension KeptFailure {
     case "gone": return "A machine that still has it puts it there again: kinvault sync --full"
     case "thisDeviceRemoved": return "Unmount, and ask who removed it."
     case "rolledBack": return "Unmount, and mount again: that says what happened."
+    case "noDeviceHere":
+      return "Copy what is not saved out of the mount, then unmount. The 24 words make this "
+        + "machine a device again: kinvault recover"
     default: return "It is tried again by itself. If it stays, unmount and mount again."
     }
   }
