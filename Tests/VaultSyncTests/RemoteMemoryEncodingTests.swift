@@ -26,6 +26,7 @@ struct RemoteMemoryEncodingTests {
       .head(.random(), .random()): RemoteMemory.Broken(fingerprint: 0, finding: nil),
     ]
     memory.lastCargoLook = memory.leftCargo.keys.first
+    memory.brought = [.head(.random(), .random()): 7, .device(.random(), .random()): .max]
     memory.lastLoss = 5
     memory.returnedSegments = [.auditSegment(.random(), first: 1_025): 3]
     let bytes = memory.encoded()

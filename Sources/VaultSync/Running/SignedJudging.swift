@@ -31,6 +31,7 @@ struct SignedJudging {
     try leaveLoose(&judged)
     let exchange = SignedExchange(session: session, sight: sight, judged: judged, known: known)
     exchange.rememberShown()
+    exchange.rememberBrought()
     return exchange
   }
 
@@ -260,6 +261,21 @@ extension SignedExchange {
         }
         memory.seen[path] = RemoteMemory.Seen(
           fingerprint: look.files[path]?.fingerprint, state: state)
+      }
+    }
+  }
+
+  /// Whatever is newer there than here nobody has put there from this folder.
+  func rememberBrought() {
+    let news = there.filter { path, state in
+      guard let device = path.registerDevice, device != session.home.device else { return false }
+      guard let known = here[path] else { return !local.files.contains(path) }
+      return state.counter > known.counter
+    }
+    if news.isEmpty { return }
+    session.remember { memory in
+      for (path, state) in news {
+        memory.brought[path] = max(memory.brought[path] ?? 0, state.counter)
       }
     }
   }

@@ -23,6 +23,7 @@ extension RemoteMemory {
       let mark = seen.fingerprint.map { String($0, radix: 16) } ?? "-"
       lines.append("seen \(mark) \(seen.state.counter) \(seen.state.hash.hex) \(path)")
     }
+    for (path, counter) in Self.inOrder(brought) { lines.append("brought \(counter) \(path)") }
     if !broken.isEmpty { lines.append("basis \(String(basis, radix: 16))") }
     for (path, file) in Self.inOrder(broken) {
       let told = file.finding.map { "\($0.kind.rawValue) \(path) \($0.text)" }
@@ -108,6 +109,10 @@ extension RemoteMemory {
       else { return false }
       leftCargo[owner] = LeftCargo(
         mark: mark, weight: CargoWeight(fileCount: fileCount, byteCount: byteCount))
+    case ("brought", 3):
+      guard let counter = UInt64(words[1]), let path = VaultPath(parsing: String(words[2]))
+      else { return false }
+      brought[path] = counter
     case ("returned", 3):
       guard let count = Int(words[1]), count > 0, let path = VaultPath(parsing: String(words[2]))
       else { return false }

@@ -88,6 +88,9 @@ package struct RemoteMemory: Hashable, Sendable {
 
   /// The signed files that were verified, by path.
   package var seen: [VaultPath: Seen] = [:]
+  /// The registers of other devices that the remote has shown while an older one was here, or none, by the counter of the
+  /// newest such: nothing but the remote has brought them.
+  package var brought: [VaultPath: UInt64] = [:]
   /// The signed files there that do not hold, by path; no more than there is room for.
   package var broken: [VaultPath: Broken] = [:]
   /// What `SignedTree.basis` was when it was found that they do not hold: with another one they are read again.
