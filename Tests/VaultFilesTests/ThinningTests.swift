@@ -15,7 +15,7 @@ import VaultModel
 
   init() throws {
     mounted = try MountedVault(clock: now.wallClock) { options in
-      options.thinning = Thinning(.standard) { _ in 0 }
+      options.thinning = Thinning(.standard) { _ in SeenElsewhere(counter: 0) }
     }
     try mounted.tree.mkdir("Emma")
     try mounted.tree.mkdir("Emma/Base")
@@ -133,6 +133,32 @@ import VaultModel
     let found = try CommandRunner.run(
       "find", [folder + "/objects", "-type", "f", "-size", "+1000"])
     return found.output.split(separator: "\n").count
+  }
+
+  /// Somebody else in the same folder may name an object that is there, at any moment.
+  @Test func noObjectGoesThatAnotherPersonInTheFolderMayName() throws {
+    try tree.commitNow()
+    let other = try mounted.joinAsAnotherPerson(clock: now.wallClock)
+    let emma = try #require(mounted.vault.members.first)
+    try mounted.vault.share(emma, with: other.person, role: .editor)
+    _ = try other.refreshMembers()
+    let there = FileTree(vault: other, options: FileTreeOptions(uid: 1000, gid: 1000))
+    try tree.write("Emma/Base/file", bytes(1))
+    try tree.commitNow()
+    there.refresh()
+    // What is attached is the object that is there.
+    try there.write("Emma/Base/same", bytes(1))
+    try tree.write("Emma/Base/file", bytes(2))
+    try tree.commitNow()
+    let folder = "\(mounted.folder)/members/\(emma.id.hex)"
+    let before = try fileCount(folder)
+    for _ in 0..<3 { try tree.thin() }
+    #expect(try fileCount(folder) == before)
+    try there.commitNow()
+    let problems = try mounted.openAgain(readOnly: true).check(readsData: true).problems
+    #expect(problems.filter { $0.severity > .note } == [])
+    tree.refresh()
+    #expect(try tree.read("Emma/Base/same") == bytes(1))
   }
 
   @Test func nothingGoesWhileAnotherProcessReads() throws {

@@ -170,13 +170,7 @@ final class Family {
       _ records: Set<RecordID>? = nil, to policy: KeepPolicy = .standard,
       except inUse: Set<ContentDigest> = []
     ) throws {
-      let emma = try emma
-      let seen = vault.counterSeenByRemotes(of: emma.id)
-      let all = Set(emma.allEntries().map(\.record))
-      _ = try emma.thin(records ?? all, to: policy, seenElsewhere: seen)
-      // What cannot be told now, because something cannot be read, goes another time.
-      guard let names = emma.unneededReplaced(seenElsewhere: seen) else { return }
-      try emma.removeReplaced(names, except: inUse)
+      try vault.thin(emma, records, to: policy, except: inUse)
     }
 
     /// Everything that shows: paths and contents of all members.
@@ -336,6 +330,21 @@ final class Family {
       #expect(try device.contents() == first, sourceLocation: sourceLocation)
       try device.expectWhole(sourceLocation: sourceLocation)
     }
+  }
+}
+
+extension Vault {
+  /// What a mount does of itself with a member. Every record by default.
+  func thin(
+    _ member: Member, _ records: Set<RecordID>? = nil, to policy: KeepPolicy = .standard,
+    except inUse: Set<ContentDigest> = []
+  ) throws {
+    let seen = seenByRemotes(of: member.id)
+    let all = Set(member.allEntries().map(\.record))
+    _ = try member.thin(records ?? all, to: policy, seenElsewhere: seen.counter)
+    // What cannot be told now, because something cannot be read, goes another time.
+    guard let names = member.unneededReplaced(seenElsewhere: seen) else { return }
+    try member.removeReplaced(names, except: inUse, seenElsewhere: seen)
   }
 }
 

@@ -135,6 +135,57 @@ import VaultModel
     try expectHistoryIsWhole(of: record, on: family[0], count: 3...3)
   }
 
+  /// Nobody copies the folder: what no remote has seen nobody has, whether the other device has written or not.
+  @Test(arguments: [false, true])
+  func whatNoRemoteHasSeenGoesWhereAllMeetAtOne(_ othersWrite: Bool) throws {
+    let family = try Family()
+    for device in family.devices { try device.knowRemotes(["usb"]) }
+    let record = try family[0].write("Base", "v")
+    try family.meet(at: usb)
+    if othersWrite {
+      try family[1].write("Other", "by the other device")
+      try family.meet(at: usb)
+    }
+    for number in UInt64(1)...5 { try save(record, on: family[0], number: number) }
+    let before = objectBytes(family[0].store)
+    try family[0].thin()
+    #expect(objectBytes(family[0].store) < before - 300_000)
+    try family[0].expectWhole()
+    try family.meet(at: usb)
+    try family.expectAgreement()
+  }
+
+  /// The remote shows the other device's head by now, but this machine has put it there: what brought it may take any object of
+  /// this folder along.
+  @Test func nothingGoesWhereTheOtherDeviceIsOnTheRemoteOnlyFromHere() throws {
+    let family = try Family()
+    // A folder that this machine does not know as a remote stands for what copies files.
+    let copied = MemoryStore()
+    try family[0].knowRemotes(["usb"])
+    let record = try family[0].write("Base", "v")
+    for number in 0..<2 {
+      for device in family.devices { try device.sync(copied, as: "copied") }
+      if number == 0 { try family[1].write("Other", "by the other device") }
+    }
+    try family[0].sync(copied, as: "copied")
+    for _ in 0..<2 { try family[0].sync(usb) }
+    for number in UInt64(1)...5 { try save(record, on: family[0], number: number) }
+    let before = objectBytes(family[0].store)
+    try family[0].thin()
+    // Versions have gone from the history, but no object from the folder.
+    try expectHistoryIsWhole(of: record, on: family[0], count: 2...2)
+    #expect(objectBytes(family[0].store) >= before)
+    // Nor later, when the remote has shown more: a program may have carried them off before.
+    try family[1].knowRemotes(["usb"])
+    for _ in 0..<2 { for device in family.devices { try device.sync(usb) } }
+    try family[1].write("Third", "by the remote")
+    for _ in 0..<2 { for device in family.devices { try device.sync(usb) } }
+    let later = objectBytes(family[0].store)
+    try family[0].thin()
+    #expect(objectBytes(family[0].store) >= later)
+    try family.expectAgreement()
+  }
+
   /// The same conflict is kept in the same way as if nothing had been thinned.
   @Test(arguments: [false, true])
   func aConflictKeepsItsBase(_ isThinned: Bool) throws {
@@ -209,10 +260,11 @@ import VaultModel
     try save(record, on: device, number: 1)
     try save(record, on: device, number: 2)
     _ = try emma.thin([record], to: .standard, seenElsewhere: 0)
-    let names = try #require(emma.unneededReplaced(seenElsewhere: 0))
+    let seen = SeenElsewhere(counter: 0)
+    let names = try #require(emma.unneededReplaced(seenElsewhere: seen))
     let other = try device.write("Other", "v")
     try save(other, on: device, number: 1)
-    try emma.removeReplaced(names, except: [])
+    try emma.removeReplaced(names, except: [], seenElsewhere: seen)
     try device.expectWhole()
     try expectHistoryIsWhole(of: other, on: device, count: 1...2)
   }

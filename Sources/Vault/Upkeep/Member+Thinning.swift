@@ -71,16 +71,25 @@ extension Member {
     fileprivate let changes: Changes
   }
 
-  /// Looks which of the replaced objects that nobody else has seen nothing names; nil while that cannot be told. Looks
-  /// through everything that the member has.
-  package func unneededReplaced(seenElsewhere: UInt64) -> Unneeded? {
+  /// Looks which of the replaced objects that nobody else can have nothing names; nil where there are none, or while that
+  /// cannot be told. Looks through everything that the member has.
+  ///
+  /// Forgets them where others may have them from this folder: what a program has carried off before, it has carried off,
+  /// whatever the remotes show later. They go by `collect`, which announces them.
+  package func unneededReplaced(seenElsewhere: SeenElsewhere) -> Unneeded? {
     guard damageReason == nil, let isAlone = isOnlyDevice else { return nil }
     let changes = Changes(of: self, by: .anybody)
     let own = context.device.id
-    let seen = max(seenElsewhere, heads.withLock { $0.counterSeenByOthers(of: own) })
+    let (counter, isOnlyHere) = heads.withLock { heads in
+      (heads.counterSeenByOthers(of: own), isAlone || comeByRemotes(seenElsewhere, heads))
+    }
+    let seen = max(seenElsewhere.counter, counter)
     // Another device's head may name a segment whose head a program has copied.
-    let candidates = state.withLock { $0.replaced.candidates(above: seen, withSegments: isAlone) }
-    guard let unneeded = unneeded(candidates) else { return nil }
+    let candidates = state.withLock { state in
+      if !isOnlyHere { state.replaced.thinned = [] }
+      return state.replaced.candidates(above: seen, withSegments: isAlone)
+    }
+    guard !candidates.isEmpty, let unneeded = unneeded(candidates) else { return nil }
     // What something else names stays with that.
     state.withLock { $0.replaced.forget(candidates.subtracting(unneeded)) }
     return Unneeded(digests: unneeded, changes: changes)
@@ -99,14 +108,17 @@ extension Member {
     }
   }
 
-  /// Removes those that `unneededReplaced` gave, but for what this process uses and what was named again since.
+  /// Removes those that `unneededReplaced` gave, but for what this process uses and what was named again since; none where
+  /// others may have them from this folder by now.
   package func removeReplaced(
-    _ unneeded: Unneeded, except inUse: Set<ContentDigest>
+    _ unneeded: Unneeded, except inUse: Set<ContentDigest>, seenElsewhere: SeenElsewhere
   ) throws(VaultError) {
+    guard let isAlone = isOnlyDevice else { return }
     try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
         _ = try catchUp(&heads)
-        guard try !isBetweenEpochs, try !hasHeadsToCome(heads),
+        guard isAlone || comeByRemotes(seenElsewhere, heads),
+          try !isBetweenEpochs, try !hasHeadsToCome(heads),
           // A head of which something is still on its way here may need them.
           try register.files().allSatisfy({ heads.seen[$0.device] != nil })
         else { return }

@@ -72,7 +72,7 @@ extension FileTree {
     _ shown: ShownMember, _ thinning: Thinning, removesAll: Bool
   ) throws(VaultError) -> Bool {
     let (member, writing) = (shown.member, shown.saving.writing)
-    let seen = thinning.counterSeen(member)
+    let seen = thinning.seenElsewhere(member).counter
     let records = writing.withLock {
       $0.thinning.records(at: .now) {
         member.recordsWrittenHere(forThinningTo: thinning.policy, seenElsewhere: seen)
@@ -92,22 +92,24 @@ extension FileTree {
     let began = ContinuousClock.now
     let isTime = writing.withLock { $0.thinning.removes(count, at: began) }
     guard isTime || removesAll && count > 0 else { return true }
-    try removeReplaced(of: shown, seenElsewhere: seen)
+    try removeReplaced(of: shown, thinning)
     let ended = ContinuousClock.now
     writing.withLock { $0.thinning.rest(after: ended - began, at: ended) }
     return true
   }
 
   private func removeReplaced(
-    of shown: ShownMember, seenElsewhere: UInt64
+    of shown: ShownMember, _ thinning: Thinning
   ) throws(VaultError) {
-    guard let unneeded = shown.member.unneededReplaced(seenElsewhere: seenElsewhere),
+    let (member, seenElsewhere) = (shown.member, thinning.seenElsewhere)
+    guard let unneeded = member.unneededReplaced(seenElsewhere: seenElsewhere(member)),
       !unneeded.digests.isEmpty
     else { return }
     _ = try vault.whileAlone { () throws(VaultError) in
       // A program may hand content of one open file on to another between the two looks.
       let inUse = try namesInUse(shown).union(namesInUse(shown))
-      try shown.member.removeReplaced(unneeded, except: inUse)
+      try member.removeReplaced(
+        unneeded, except: inUse, seenElsewhere: seenElsewhere(member))
     }
   }
 

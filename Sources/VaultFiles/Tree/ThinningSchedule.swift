@@ -4,13 +4,14 @@ import VaultModel
 /// How a mount thins the versions that only it has seen. Docs/Format.md, "Thinning".
 package struct Thinning: Sendable {
   package var policy: KeepPolicy
-  /// Up to which of this device's heads of a member a remote may have seen; the greatest number while that cannot be
-  /// told.
-  package var counterSeen: @Sendable (Member) -> UInt64
+  /// What is known, when it is asked for, of what others have of a member.
+  package var seenElsewhere: @Sendable (Member) -> SeenElsewhere
 
-  package init(_ policy: KeepPolicy, counterSeen: @escaping @Sendable (Member) -> UInt64) {
+  package init(
+    _ policy: KeepPolicy, seenElsewhere: @escaping @Sendable (Member) -> SeenElsewhere
+  ) {
     self.policy = policy
-    self.counterSeen = counterSeen
+    self.seenElsewhere = seenElsewhere
   }
 }
 

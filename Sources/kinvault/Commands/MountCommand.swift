@@ -225,7 +225,7 @@ struct MountCommand: ParsableCommand {
     options.checksPermissions = !allowOther
     // Others get as far as the members' folders, whose permission bits decide.
     if allowOther { options.topMode = 0o755 }
-    options.thinning = Thinning(keep) { vault.counterSeenByRemotes(of: $0.id) }
+    options.thinning = Thinning(keep) { vault.seenByRemotes(of: $0.id) }
     return options
   }
 
