@@ -172,7 +172,9 @@ extension Member {
       try learnLinesOfFormer(&heads)
     }
     try noteLines(of: found.map(\.head), &heads)
+    for (head, _) in found where head.late != nil { heads.lateFound[head.device] = head }
     failures += adoptInRounds(found, &heads)
+    heads.lateFound = [:]
     // Where a head of this device is followed, that is the newest one which this machine has written.
     if !mayWrite {
       try noteHeldBack(&heads)

@@ -160,6 +160,54 @@ extension Member {
     }
   }
 
+  /// - Throws: `branched` if the head's writer has taken over late heads of another line of some device than this one has, as far as
+  ///   the lineage of the later ones is here: its entries have counters of that line.
+  private func requireLinesTakenOver(
+    _ head: Head, of device: DeviceID, _ heads: inout HeadsState
+  ) throws(VaultError) {
+    let own = context.device.id
+    guard device != own, let cover = heads.loaded[own]?.head.cover else { return }
+    let taken = Dictionary(
+      cover.map { ($0.device, $0.mark) }, uniquingKeysWith: { first, _ in first })
+    for cover in head.basis where cover.device != device && heads.loaded[cover.device] == nil {
+      let other = cover.device
+      guard let mark = taken[other], mark != cover.mark, !context.people.isFormer(other),
+        retelling(of: other, mark, heads) == nil, retelling(of: other, cover.mark, heads) == nil,
+        try isApart(cover.mark, from: mark, of: other, &heads),
+        !takesOver(FollowedLine(mark: mark), of: other, head, of: device, heads)
+      else { continue }
+      throw .branched(path: register.path(of: device).string, above: 0)
+    }
+  }
+
+  /// Whether a head of a device is known to be of another line than a late one that this device has taken over.
+  private func isApart(
+    _ mark: HeadMark, from taken: HeadMark, of device: DeviceID, _ heads: inout HeadsState
+  ) throws(VaultError) -> Bool {
+    if mark.counter == taken.counter { return mark != taken }
+    if heads.lines.strays[device]?.mark == mark { return true }
+    let (earlier, later) = mark.counter < taken.counter ? (mark, taken) : (taken, mark)
+    let lineage = try lineage(ofLate: later, of: device, &heads)
+    return FollowedLine(mark: later, lineage: lineage).isApart(from: earlier)
+  }
+
+  /// What is known of the heads before a late one of another device that was taken over, or is being read; nothing of any other,
+  /// or where it is not whole.
+  private func lineage(
+    ofLate mark: HeadMark, of device: DeviceID, _ heads: inout HeadsState
+  ) throws(VaultError) -> Lineage {
+    let taken = heads.takenOver[device]
+    let isTaken = taken?.mark == mark
+    if isTaken, let known = heads.lines.lineages[device] { return known }
+    guard let late = isTaken ? taken : heads.lateFound[device], late.mark == mark,
+      let segments = try ifWhole(loadSegments(of: late.head))
+    else { return Lineage() }
+    for segment in segments { heads.lines.note(segment.lineage, of: segment.name) }
+    let lineage = heads.lines.lineage(of: late.head, device)
+    if isTaken { heads.lines.lineages[device] = lineage }
+    return lineage
+  }
+
   /// Whether a head of another device takes over the line of one that is followed here, or says who has done so.
   private func takesOver(
     _ followed: FollowedLine, of other: DeviceID, _ head: Head, of device: DeviceID,
@@ -189,6 +237,7 @@ extension Member {
         try requireOneLineBetweenEpochs(OpenedHead(head), &heads)
       }
       try requireSharedLines(head.head, of: head.device, heads)
+      try requireLinesTakenOver(head.head, of: head.device, &heads)
       heads.lines.apart.remove(head.device)
     } catch {
       if case .branched = error { heads.lines.apart.insert(head.device) }
@@ -377,6 +426,7 @@ extension Member {
           }
         }
         try requireSharedLines(head.head, of: head.device, heads)
+        try requireLinesTakenOver(head.head, of: head.device, &heads)
         return .followed
       } catch {
         switch error {
