@@ -183,7 +183,10 @@ extension HeadsState {
     let taken = (takenOver[device].map { [$0.mark] } ?? []) + named
     for mark in taken
     where mark.counter < head.counter && retelling(of: device, mark, by: witnesses) == nil {
-      let standing = lineage.standing(of: head.mark, to: mark, lines[device])
+      // What was taken over last may be of a line that this one is not of.
+      let known = lineTakenOver(of: device)
+      let before = known?.has(mark) ?? false ? lines[device] : Lineage()
+      let standing = lineage.standing(of: head.mark, to: mark, before)
       if case .apart(let above) = standing { return above }
     }
     return nil

@@ -77,7 +77,12 @@ extension Member {
     try requireOwnLine(head, heads)
     if heads.loaded[head.device] != nil {
       try requireOneLine(head, &heads)
-    } else if let above = heads.lastSharedWithTakenOver(head, by: witnesses) {
+    } else if var above = heads.lastSharedWithTakenOver(head, by: witnesses) {
+      // How far both are one, what is here of the other one says.
+      if let taken = heads.takenOver[head.device] {
+        _ = try lineage(ofLate: taken.mark, of: head.device, &heads)
+        above = heads.lastSharedWithTakenOver(head, by: witnesses) ?? above
+      }
       heads.lines.strays[head.device] = Head.Stray(
         device: head.device, counter: head.counter, headHash: head.hash, above: above)
       throw .branched(path: register.path(of: head.device).string, above: above)
