@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import TestSupport
 import Testing
 import VaultErrors
@@ -186,6 +187,29 @@ import VaultModel
     try family.expectAgreement()
   }
 
+  /// A program that copies brings the other device's head while the remote shows it: which of the two was first nobody knows.
+  @Test(arguments: [false, true])
+  func aHeadThatComesHereMeanwhileIsNotBrought(_ isCopied: Bool) throws {
+    let family = try Family()
+    for device in family.devices { try device.knowRemotes(["usb"]) }
+    try family[0].write("Base", "v")
+    try family.meet(at: usb)
+    try family[1].write("Other", "by the other device")
+    try family[1].sync(usb)
+    let emma = try family[0].emma
+    let head = VaultPath.head(emma.id, family[1].vault.device)
+    let copying = CopyingStore(
+      inner: usb, path: BlobPath(head.string), folder: family[0].store)
+    let remote: any BlobStore = isCopied ? copying : usb
+    try family[0].sync(remote)
+    let memory = try RemoteStateFile(
+      state: StateFolder(store: family[0].stateStore), remote: #require(RemoteName("usb"))
+    ).load()
+    let shown = try #require(memory.seen[head]?.state.counter)
+    #expect((memory.brought[head] == shown) == !isCopied)
+    try family[0].expectWhole()
+  }
+
   /// The same conflict is kept in the same way as if nothing had been thinned.
   @Test(arguments: [false, true])
   func aConflictKeepsItsBase(_ isThinned: Bool) throws {
@@ -325,5 +349,18 @@ import VaultModel
     #expect(try device.vault.collect(keepDays: 90, isDryRun: false).objectCount > 0)
     try device.expectWhole()
     #expect(objectBytes(device.store) < 400_000)
+  }
+}
+
+/// A remote of which one file is copied into a folder as well, at the moment in which it is read.
+private struct CopyingStore: WrappingStore {
+  let inner: any BlobStore
+  let path: BlobPath
+  let folder: MemoryStore
+
+  func read(_ path: BlobPath, limit: Int) throws(BlobStoreError) -> [UInt8] {
+    let bytes = try inner.read(path, limit: limit)
+    if path == self.path { try folder.replace(path, bytes, durably: true) }
+    return bytes
   }
 }

@@ -265,12 +265,16 @@ extension SignedExchange {
     }
   }
 
-  /// Whatever is newer there than here nobody has put there from this folder.
+  /// Whatever is newer there than here nobody has put there from this folder, unless it has come here since this was looked at.
   func rememberBrought() {
     let news = there.filter { path, state in
       guard let device = path.registerDevice, device != session.home.device else { return false }
-      guard let known = here[path] else { return !local.files.contains(path) }
-      return state.counter > known.counter
+      if let known = here[path] {
+        guard state.counter > known.counter else { return false }
+      } else if local.files.contains(path) {
+        return false
+      }
+      return !hasComeHere(path, state.counter)
     }
     if news.isEmpty { return }
     session.remember { memory in
@@ -278,5 +282,19 @@ extension SignedExchange {
         memory.brought[path] = max(memory.brought[path] ?? 0, state.counter)
       }
     }
+  }
+
+  /// Whether the register stands here by now with this counter, or a higher one: a program that copies has brought it, or its
+  /// device works in this folder. So it is where that cannot be told.
+  private func hasComeHere(_ path: VaultPath, _ counter: UInt64) -> Bool {
+    let bytes: [UInt8]
+    do {
+      bytes = try session.home.store.read(BlobPath(path.string), limit: Limits.signedFileBytes)
+    } catch {
+      if case .notFound = error { return false }
+      return true
+    }
+    guard let here = tree.signedCounter(of: path, bytes) else { return true }
+    return here >= counter
   }
 }
