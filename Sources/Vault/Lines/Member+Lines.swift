@@ -402,6 +402,35 @@ extension Member {
     }
   }
 
+  /// Whether this device's head names an earlier late head of the device, from which this one need not go on.
+  package func hasTakenOverEarlier(than late: OpenedHead) -> Bool {
+    let own = context.device.id
+    return heads.withLock { heads in
+      guard heads.loaded[late.device] == nil, let cover = heads.loaded[own]?.head.cover else {
+        return false
+      }
+      return cover.contains { $0.device == late.device && $0.counter < late.counter }
+    }
+  }
+
+  /// Remembers a late head from elsewhere that others have taken over, if it is of another line than what this device has taken over.
+  ///
+  /// - Parameter segments: Of those that it names and that were not read here before, what they say.
+  package func noteIfStray(
+    _ late: OpenedHead, segments: [ContentDigest: SegmentLineage]
+  ) throws(VaultError) {
+    try heads.withLock { (heads) throws(VaultError) in
+      guard heads.loaded[late.device] == nil, retelling(of: late.device, late.mark, heads) == nil
+      else { return }
+      for (name, lineage) in segments { heads.lines.note(lineage, of: name) }
+      do throws(VaultError) {
+        try requireOneLineBetweenEpochs(late, &heads)
+      } catch {
+        guard case .branched = error else { throw error }
+      }
+    }
+  }
+
   /// Decides about a head from elsewhere, and remembers it if it is a stray.
   ///
   /// - Parameters:

@@ -139,7 +139,29 @@ struct HeadsToFollow {
     if let unopened = unopened ?? unknownOwn(among: takenOver) {
       noteCopy(unopened, seenBy: loaded)
     }
+    try compareLines(of: takenOver, transfers)
     return try followed(loaded)
+  }
+
+  /// Finds those of the late heads that others have taken over which are of another line than an earlier one that this device has
+  /// taken over: whoever names them is not followed. Of those whose segments are gone nobody can tell.
+  private func compareLines(
+    of takenOver: [IncomingHead], _ transfers: PullTransfers
+  ) throws(SyncError) {
+    for one in takenOver where shown.hasTakenOverEarlier(than: one.head) {
+      let found: IncomingHead
+      do throws(TransferFailure) {
+        found = try loadEntries(of: one, transfers[one.head])
+      } catch {
+        switch error {
+        case .object: continue
+        case .fatal(let error): throw error
+        }
+      }
+      try keeping { () throws(VaultError) in
+        try shown.noteIfStray(found.head, segments: found.lineages)
+      }
+    }
   }
 
   /// Brings the segments of every head, and finds what is news in them.
