@@ -342,6 +342,7 @@ extension Vault {
     let seen = seenByRemotes(of: member.id)
     let all = Set(member.allEntries().map(\.record))
     _ = try member.thin(records ?? all, to: policy, seenElsewhere: seen.counter)
+    member.forgetReplaced(besides: seen)
     // What cannot be told now, because something cannot be read, goes another time.
     guard let names = member.unneededReplaced(seenElsewhere: seen) else { return }
     try member.removeReplaced(names, except: inUse, seenElsewhere: seen)

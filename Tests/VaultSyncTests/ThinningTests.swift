@@ -187,6 +187,26 @@ import VaultModel
     try family.expectAgreement()
   }
 
+  /// A sync that is under way has put the other device's head here, and has not remembered yet that the remote has brought it.
+  @Test func whatWaitsForASyncToEndGoesAfterIt() throws {
+    let family = try Family()
+    for device in family.devices { try device.knowRemotes(["usb"]) }
+    let record = try family[0].write("Base", "v")
+    try family.meet(at: usb)
+    for number in UInt64(1)...5 { try save(record, on: family[0], number: number) }
+    let emma = try family[0].emma
+    let remembered = family[0].vault.seenByRemotes(of: emma.id)
+    _ = try emma.thin([record], to: .standard, seenElsewhere: remembered.counter)
+    try family[1].write("Other", "by the other device")
+    for device in family.devices.reversed() { try device.sync(usb) }
+    let early = emma.unneededReplaced(seenElsewhere: remembered)
+    #expect(early?.digests == nil)
+    let before = objectBytes(family[0].store)
+    try family[0].thin()
+    #expect(objectBytes(family[0].store) < before - 300_000)
+    try family[0].expectWhole()
+  }
+
   /// A program that copies brings the other device's head while the remote shows it: which of the two was first nobody knows.
   @Test(arguments: [false, true])
   func aHeadThatComesHereMeanwhileIsNotBrought(_ isCopied: Bool) throws {

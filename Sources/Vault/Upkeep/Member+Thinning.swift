@@ -71,11 +71,18 @@ extension Member {
     fileprivate let changes: Changes
   }
 
+  /// Forgets the replaced objects where others may have them from this folder: what a program has carried off before, it has
+  /// carried off, whatever the remotes show later. They go by `collect`, which announces them.
+  ///
+  /// For a caller who knows that no sync runs: what it brings it remembers at its end.
+  package func forgetReplaced(besides seenElsewhere: SeenElsewhere) {
+    guard let isAlone = isOnlyDevice, !isAlone else { return }
+    if heads.withLock({ comeByRemotes(seenElsewhere, $0) }) { return }
+    state.withLock { $0.replaced.thinned = [] }
+  }
+
   /// Looks which of the replaced objects that nobody else can have nothing names; nil where there are none, or while that
   /// cannot be told. Looks through everything that the member has.
-  ///
-  /// Forgets them where others may have them from this folder: what a program has carried off before, it has carried off,
-  /// whatever the remotes show later. They go by `collect`, which announces them.
   package func unneededReplaced(seenElsewhere: SeenElsewhere) -> Unneeded? {
     guard damageReason == nil, let isAlone = isOnlyDevice else { return nil }
     let changes = Changes(of: self, by: .anybody)
@@ -85,11 +92,8 @@ extension Member {
     }
     let seen = max(seenElsewhere.counter, counter)
     // Another device's head may name a segment whose head a program has copied.
-    let candidates = state.withLock { state in
-      if !isOnlyHere { state.replaced.thinned = [] }
-      return state.replaced.candidates(above: seen, withSegments: isAlone)
-    }
-    guard !candidates.isEmpty, let unneeded = unneeded(candidates) else { return nil }
+    let candidates = state.withLock { $0.replaced.candidates(above: seen, withSegments: isAlone) }
+    guard isOnlyHere, !candidates.isEmpty, let unneeded = unneeded(candidates) else { return nil }
     // What something else names stays with that.
     state.withLock { $0.replaced.forget(candidates.subtracting(unneeded)) }
     return Unneeded(digests: unneeded, changes: changes)

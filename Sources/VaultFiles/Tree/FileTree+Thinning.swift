@@ -102,7 +102,11 @@ extension FileTree {
     of shown: ShownMember, _ thinning: Thinning
   ) throws(VaultError) {
     let (member, seenElsewhere) = (shown.member, thinning.seenElsewhere)
-    guard let unneeded = member.unneededReplaced(seenElsewhere: seenElsewhere(member)),
+    let isAlone = try vault.whileAlone { () throws(VaultError) in
+      member.forgetReplaced(besides: seenElsewhere(member))
+    }
+    guard isAlone,
+      let unneeded = member.unneededReplaced(seenElsewhere: seenElsewhere(member)),
       !unneeded.digests.isEmpty
     else { return }
     _ = try vault.whileAlone { () throws(VaultError) in
