@@ -21,7 +21,7 @@ struct HeadsState: Sendable {
   var former: LoadedHead?
   /// Late heads of other devices that a head of another epoch has taken over: nothing of them is needed.
   var takenOver: [DeviceID: LoadedHead] = [:]
-  /// Late heads that were found, while all heads are read: others name them before their turn comes. Nothing at any other time.
+  /// Late heads that were found, while heads are read: others name them before their turn comes. Nothing at any other time.
   var lateFound: [DeviceID: LoadedHead] = [:]
   /// What is known only from late heads, by the device whose head brought it.
   var broughtLate: [DeviceID: Set<ContentDigest>] = [:]

@@ -67,6 +67,8 @@ extension Member {
     var hasNews = !changed.isEmpty
     let files = try filesToRead(heads)
     if files.contains(where: { $0.device != context.device.id }) { try noteFormer(&heads) }
+    noteLate(among: files, &heads)
+    defer { heads.lateFound = [:] }
     for file in files {
       switch try take(file, &heads) {
       case .nothing: continue
@@ -90,6 +92,19 @@ extension Member {
     // Also when another process of this device had joined everything: a mount shows what one shows that begins now.
     changed.formUnion(state.withLock { $0.findDisplaced() })
     return changed
+  }
+
+  /// Finds late heads that stand in the place of such as were taken over: others name them before their turn comes.
+  private func noteLate(among files: [HeadRegister.File], _ heads: inout HeadsState) {
+    for (device, _) in files where heads.takenOver[device] != nil {
+      do {
+        let head = try register.load(device)
+        if head.late != nil { heads.lateFound[device] = head }
+      } catch {
+        // What is wrong with it is told in its turn.
+        continue
+      }
+    }
   }
 
   /// Lets go of the heads of devices that were left out. What they brought while they counted stays, and this device's next
