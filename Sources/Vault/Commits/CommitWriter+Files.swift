@@ -173,6 +173,22 @@ extension CommitWriter {
     if let base, names.unseen.contains(edit.record) {
       try noteNewNames(beside: edit, in: base, names)
     }
+    if let base, base.place.isDeleted, edit.place?.isDeleted == false {
+      try noteNamesThatComeBack(beside: edit, in: base)
+    }
+  }
+
+  /// Names of files in a deleted record that an edit brings back: what was done with the files since, or with other names of them,
+  /// has not come to these. What they show whoever deleted the record has seen, or it was kept then.
+  private mutating func noteNamesThatComeBack(
+    beside edit: RecordEdit, in base: RecordRevision
+  ) throws(VaultError) {
+    // Who can read all of it settles it.
+    let items = try ifWhole(itemsAndTombstones(of: base)) ?? []
+    for item in items where !item.isDeleted && !item.linkRecords.isEmpty {
+      // What the edit has itself is noted already.
+      if edit.items[item.name] == nil { note(item.file, in: Set(item.linkRecords), item, of: edit) }
+    }
   }
 
   /// Names that others have given the files of the edits in this record, which their author knew for other names of them.

@@ -40,6 +40,9 @@ struct RevisionJoin {
     outcome.losers.removeAll { loser in
       [a, b].contains { $0.digest == loser.revision && $0.revision.isNobodys(loser.part) }
     }
+    if a.revision.place.isDeleted != b.revision.place.isDeleted, !outcome.merged.place.isDeleted {
+      try noteNamesThatComeBack(in: &outcome, base: base?.revision)
+    }
     var copies: [ConflictCopy] = []
     for (side, other) in [(a, b), (b, a)] {
       let losers = outcome.losers.filter { $0.revision == side.digest }
@@ -49,6 +52,19 @@ struct RevisionJoin {
       copies.append(try whole(base))
     }
     return Outcome(merged: outcome.merged, copies: copies, metFiles: outcome.metFiles)
+  }
+
+  /// Names of files in a record that one side deletes, and that comes back: who changed such a file after that, under another name,
+  /// did not change it there.
+  private func noteNamesThatComeBack(
+    in outcome: inout Join.Outcome, base: RecordRevision?
+  ) throws(VaultError) {
+    for item in try member.items(of: outcome.merged) where !item.linkRecords.isEmpty {
+      var known: Item?
+      if let base { known = try member.item(named: item.name, of: base) }
+      outcome.metFiles[item.file, default: MetFile()]
+        .add(item, in: outcome.merged.record, known: known)
+    }
   }
 
   /// The ancestors of two revisions that the other one knew, and how many revisions came after the oldest.
