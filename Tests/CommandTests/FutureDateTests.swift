@@ -19,14 +19,19 @@ import VaultModel
     try Machine(first: program).write("one", titled: "Visit")
   }
 
-  /// Renames the record and back, as the program does on a machine whose clock says ten years more.
-  private func editInTenYears(on machine: Machine) throws {
+  private func open(_ machine: Machine, clock: WallClock) throws -> Vault {
     let copy = try VaultCopy.find(
       in: FilePath(machine.vault), stateRoot: FilePath(machine.state).appending("kinvault"),
-      clock: WallClock { WallClock.system.milliseconds() + 3652 * 86_400_000 })
+      clock: clock)
     let key = try UnlockSlots(of: copy)
       .open(password: SecretBytes(copying: Array("correct horse battery".utf8))).takeKey()
-    let vault = try Vault.open(copy, key: key)
+    return try Vault.open(copy, key: key)
+  }
+
+  /// Renames the record and back, as the program does on a machine whose clock says ten years more.
+  private func editInTenYears(on machine: Machine) throws {
+    let vault = try open(
+      machine, clock: WallClock { WallClock.system.milliseconds() + 3652 * 86_400_000 })
     let emma = try #require(vault.members.first)
     let visit = try #require(emma.allEntries().first { $0.title.string.contains("Visit") })
     let title = try #require(FileName("2025-01-20 Visit again"))
@@ -59,6 +64,26 @@ import VaultModel
     // What was written before is dated as ever.
     let history = try said(["history", Self.path]).split(separator: "\n")
     #expect(history.contains { $0.contains("created") && !$0.contains(Self.ahead) }, "\(history)")
+  }
+
+  /// A program gives a file any time that it likes, and another person's may say any as well.
+  @Test func aFileWhoseTimeIsInNoCalendarIsShown() throws {
+    let machine = Machine(first: program)
+    let vault = try open(machine, clock: .system)
+    let emma = try #require(vault.members.first)
+    let visit = try #require(emma.allEntries().first { $0.title.string.contains("Visit") })
+    var edit = RecordEdit(record: visit.record)
+    for (text, seconds) in [("scan", Int64.max), ("older", Int64.min)] {
+      let name = try #require(FileName(text))
+      edit.items[name] = Item(
+        name: name, file: .random(),
+        modified: FileTimestamp(seconds: seconds, nanoseconds: 999_999_999), time: .zero)
+    }
+    #expect(try emma.commit([edit]).failures.isEmpty)
+    try vault.close()
+    let shown = try machine.run("record", "show", Self.path, "--json", expecting: 0).output
+    #expect(shown.contains("9999-12-31T23:59:59.999Z"), "\(shown)")
+    try machine.run("record", "show", Self.path, expecting: 0)
   }
 
   /// Machines are called as their system calls them, which for two of them may be the same.

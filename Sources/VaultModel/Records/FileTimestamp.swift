@@ -11,9 +11,11 @@ package struct FileTimestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
     self.nanoseconds = nanoseconds
   }
 
-  /// Whole milliseconds since 1970 began; 0 before that.
+  /// Whole milliseconds since 1970 began; 0 before that. A file may have any time: what is after the year 9999 is its last
+  /// second.
   package var milliseconds: UInt64 {
-    UInt64(max(0, seconds)) * 1_000 + UInt64(nanoseconds / 1_000_000)
+    let second = min(UInt64(max(0, seconds)), Limits.time / 1_000)
+    return second * 1_000 + UInt64(nanoseconds / 1_000_000)
   }
 
   /// The time this many milliseconds after 1970 began.

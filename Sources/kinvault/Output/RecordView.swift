@@ -163,9 +163,7 @@ extension RecordView.FileRow {
     nameBytes = JSONOutput.hexUnlessText(item.name.bytes)
     size = item.size
     mediaType = item.mediaType
-    modified = DateText.utc(
-      milliseconds: UInt64(clamping: item.modified.seconds) * 1000
-        + UInt64(item.modified.nanoseconds / 1_000_000))
+    modified = DateText.utc(milliseconds: item.modified.milliseconds)
     kind =
       switch item.mode & S_IFMT {
       case S_IFREG: "file"
