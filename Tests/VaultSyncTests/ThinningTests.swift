@@ -91,6 +91,41 @@ import VaultModel
     try expectHistoryIsWhole(of: record, on: device, count: 1...3)
   }
 
+  /// All that is written to the record since has one time: of each day something stays, and a file that was removed.
+  @Test func aClockThatWasAheadOnceTakesNoLaterDaysAway() throws {
+    let device = try Family(count: 1)[0]
+    let day: Int64 = 86_400
+    device.clock.turn(bySeconds: 400 * day)
+    let record = try device.write("Base", "v")
+    device.clock.turn(bySeconds: -400 * day)
+    let letter = try #require(FileName("letter"))
+    func save(_ name: FileName, number: UInt64) throws {
+      var edit = RecordEdit(record: record)
+      var item = try Item.photo(name.string, byteCount: 1000, seed: number, in: device.emma)
+      item.modified = FileTimestamp(milliseconds: device.clock.milliseconds())
+      edit.items[name] = item
+      try device.commit(edit)
+    }
+    try save(letter, number: 100)
+    for number in UInt64(0)..<20 {
+      try save(name, number: number)
+      device.clock.turn(bySeconds: number % 4 == 3 ? day : 1)
+    }
+    var removal = RecordEdit(record: record)
+    removal.items[letter] = .some(nil)
+    try device.commit(removal)
+    let before = try device.contents()
+    try device.thin()
+    // The last of each of five days, and what is current.
+    try expectHistoryIsWhole(of: record, on: device, count: 6...8)
+    let emma = try device.emma
+    let names = try emma.history(of: record).map { version in
+      try emma.items(of: version.revision).map(\.name)
+    }
+    #expect(names.contains { $0.contains(letter) })
+    #expect(try device.contents() == before)
+  }
+
   @Test func allKeepsEveryVersion() throws {
     let device = try Family(count: 1)[0]
     let record = try device.write("Base", "v")

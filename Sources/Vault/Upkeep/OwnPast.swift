@@ -38,25 +38,54 @@ struct OwnPast {
     guard let current = versions.first, !current.revision.place.isDeleted else { return [] }
     return try versions.indices.dropFirst().filter { position in
       let (next, version) = (versions[position - 1].revision, versions[position].revision)
-      return try !policy.keeps(version.time, replacedAt: next.time, now: now)
-        && !Self.removesFile(from: version, next, load: load)
+      guard !policy.keeps(version.time, replacedAt: next.time, now: now) else { return false }
+      let losses = try Losses(from: version, to: next, load: load)
+      // A clock that is behind what it replaces counts on from it, which says nothing of how long that stood.
+      return next.time.milliseconds > version.time.milliseconds
+        ? !losses.removeFile(at: next.time) : !losses.isKept(by: policy, now: now)
     }
   }
+}
 
+/// What the next version of a record has no more of the one before.
+private struct Losses {
   /// A file that was there for less than this is a program's own business, as a journal is.
   private static let passingTime: UInt64 = 10_000
 
-  private static func removesFile(
-    from old: RecordRevision, _ new: RecordRevision, load: ItemTree.Load
-  ) throws -> Bool {
-    let time = new.time.milliseconds
-    func isRemoval(_ before: Item?, _ after: Item?) -> Bool {
-      guard let before, !before.isDeleted, after?.isDeleted ?? true else { return false }
-      return time >= before.time.milliseconds + passingTime
-    }
+  private var files: [(before: Item, after: Item?)] = []
+  /// When the newest of the files that the next version has otherwise was written, by what the file says; nil where it
+  /// only removes some.
+  private var latest: UInt64?
+
+  init(from old: RecordRevision, to new: RecordRevision, load: ItemTree.Load) throws {
+    if old.document != new.document { add(old.document, new.document) }
     var (olds, news) = (old.items, new.items)
-    var isFound = isRemoval(old.document, new.document)
-    try olds.forEachDifference(to: &news, load: load) { isFound = isFound || isRemoval($0, $1) }
-    return isFound
+    try olds.forEachDifference(to: &news, load: load) { add($0, $1) }
+  }
+
+  private mutating func add(_ before: Item?, _ after: Item?) {
+    let after = after.flatMap { $0.isDeleted ? nil : $0 }
+    if let after { latest = max(latest ?? 0, after.modified.milliseconds) }
+    if let before, !before.isDeleted { files.append((before, after)) }
+  }
+
+  /// Whether a file is removed that had stood for a while.
+  func removeFile(at time: HybridTime) -> Bool {
+    files.contains { before, after in
+      after == nil && time.milliseconds >= before.time.milliseconds + Self.passingTime
+    }
+  }
+
+  /// Whether the version before stays by what its files say of when they were written.
+  func isKept(by policy: KeepPolicy, now: UInt64) -> Bool {
+    files.contains { before, after in
+      let written = before.modified.milliseconds
+      guard let after else {
+        return !(latest.map { (written..<written + Self.passingTime).contains($0) } ?? false)
+      }
+      return policy.keeps(
+        HybridTime(milliseconds: written),
+        replacedAt: HybridTime(milliseconds: after.modified.milliseconds), now: now)
+    }
   }
 }
