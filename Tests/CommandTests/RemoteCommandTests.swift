@@ -157,6 +157,22 @@ import Testing
     try laptop.expectWhole()
   }
 
+  /// Only the last one may be all that has them.
+  @Test func whoForgetsWhereAttachmentsWereLeftIsTold() throws {
+    let disk = desk.program.folder.appending("disk").string
+    try desk.run("remote", "add", "usb", usb, expecting: 0)
+    try desk.run("sync", expecting: 0)
+    try laptop.clone(usb, "--name", "usb", "--lazy")
+    try laptop.run("remote", "add", "disk", disk, expecting: 0)
+    let first = try laptop.run("remote", "remove", "disk", expecting: 0)
+    #expect(!first.errors.contains("attachments"), "\(first.errors)")
+    let last = try laptop.run("remote", "remove", "usb", expecting: 0)
+    #expect(last.errors.contains("attachments that were left there"), "\(last.errors)")
+    // Nothing is left anywhere by a machine that has everything.
+    let whole = try desk.run("remote", "remove", "usb", expecting: 0)
+    #expect(!whole.errors.contains("attachments"), "\(whole.errors)")
+  }
+
   @Test func whatIsToBeForgottenGoesWithItsRemote() throws {
     try cloned()
     try fetchedWhileLocked("New")

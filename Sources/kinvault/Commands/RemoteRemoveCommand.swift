@@ -25,9 +25,16 @@ struct RemoteRemoveCommand: ParsableCommand {
     let vault = try Vault.describe(folder: folder).vault
     let registry = try RemoteRegistry.here(vault: vault)
     let remote = try KnownRemote.known(name, registry)
-    try forget(FetchedWhileLocked(of: .here(in: folder), from: remote), from: remote)
+    let copy = try VaultCopy.here(in: folder)
+    let leavesAttachments = (try? copy.state.loadLazySettings()) != nil
+    try forget(FetchedWhileLocked(of: copy, from: remote), from: remote)
     try registry.remove(remote)
     Terminal.writeLine("Forgot the remote \(remote). The vault's copy there is untouched.")
+    if leavesAttachments, try registry.names().isEmpty {
+      Terminal.note(
+        "kinvault: It was the last one, and attachments that were left there are not on this machine. To open them, add "
+          + "it again: kinvault remote add NAME ADDRESS")
+    }
   }
 
   /// Before the remote itself: without its name nobody would find it.
