@@ -1,11 +1,12 @@
 import Glibc
 import Notes
+import VaultModel
 
 /// Times as this machine's clock and time zone have them.
 package enum LocalTime {
   /// - Parameter numbers: The year, and as many of month, day, hour and minute as are known, in this order; what is too
   ///   large is carried over (day 32 is in the next month), and what is missing is the least.
-  /// - Returns: Milliseconds since 1970.
+  /// - Returns: Milliseconds since 1970, no later than what the format can say: the last day of the year 9999 ends there.
   package static func milliseconds(_ numbers: [Int]) -> UInt64 {
     var parts = tm()
     parts.tm_year = Int32(numbers[0]) - 1900
@@ -14,7 +15,7 @@ package enum LocalTime {
     parts.tm_hour = numbers.count > 3 ? Int32(numbers[3]) : 0
     parts.tm_min = numbers.count > 4 ? Int32(numbers[4]) : 0
     parts.tm_isdst = -1
-    return UInt64(clamping: mktime(&parts)) * 1000
+    return min(UInt64(clamping: mktime(&parts)) * 1000, Limits.time)
   }
 
   /// When the day begins that comes so many days after this one, in milliseconds since 1970.

@@ -294,6 +294,15 @@ import Testing
     return text[start.upperBound...].split(separator: "\"", maxSplits: 1).first.map(String.init)
   }
 
+  /// Who means for ever writes the last day that there is; it ends in the year 10000.
+  @Test func anAccessMayEndOnTheLastDayOfTheCalendar() throws {
+    let two = try TwoPeople()
+    try two.anna.run("people", "list", expecting: 0)
+    try two.anna.run(
+      "share", "Emma", "--with", "Ben", "--role", "viewer", "--until", "9999-12-31", expecting: 0)
+    #expect(try two.ben("member", "list", expecting: 0).output.contains("Emma"))
+  }
+
   @Test func fromTheInvitationToASharedMember() throws {
     let two = try TwoPeople()
     let listed = try two.anna.run("people", "list", expecting: 0)
