@@ -20,9 +20,12 @@ import VaultModel
   }
 
   private func open(_ machine: Machine, clock: WallClock) throws -> Vault {
+    try open(machine.vault, state: FilePath(machine.state), clock: clock)
+  }
+
+  private func open(_ folder: String, state: FilePath, clock: WallClock) throws -> Vault {
     let copy = try VaultCopy.find(
-      in: FilePath(machine.vault), stateRoot: FilePath(machine.state).appending("kinvault"),
-      clock: clock)
+      in: FilePath(folder), stateRoot: state.appending("kinvault"), clock: clock)
     let key = try UnlockSlots(of: copy)
       .open(password: SecretBytes(copying: Array("correct horse battery".utf8))).takeKey()
     return try Vault.open(copy, key: key)
@@ -102,5 +105,27 @@ import VaultModel
     let status = try desk.run("status", expecting: 0).output
     try desk.run("lock", expecting: 0)
     #expect(status.contains("laptop writes 3651 days ahead of this machine"), "\(status)")
+  }
+
+  @Test func anothersMachineIsToldByWhoseItIs() throws {
+    let two = try TwoPeople()
+    let anna = Machine(first: two.anna)
+    try anna.write("one", titled: "Visit")
+    try anna.run("people", "list", expecting: 0)
+    try anna.run("share", "Emma", "--with", "Ben", "--role", "editor", expecting: 0)
+    let vault = try open(
+      anna.vault, state: two.anna.folder.appending("ben's state"),
+      clock: WallClock { WallClock.system.milliseconds() + 3652 * 86_400_000 })
+    let emma = try #require(vault.members.first)
+    let visit = try #require(emma.allEntries().first { $0.title.string.contains("Visit") })
+    let name = try #require(FileName("scan"))
+    var edit = RecordEdit(record: visit.record)
+    edit.items[name] = Item(name: name, file: .random(), time: .zero)
+    #expect(try emma.commit([edit]).failures.isEmpty)
+    try vault.close()
+    try anna.run("unlock", expecting: 0)
+    let status = try anna.run("status", expecting: 0).output
+    try anna.run("lock", expecting: 0)
+    #expect(status.contains("A device of Ben writes 3651 days ahead"), "\(status)")
   }
 }

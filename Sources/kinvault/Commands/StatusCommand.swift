@@ -61,7 +61,6 @@ private struct StatusReport: Encodable {
     var reads: [String]
 
     static func load(of vault: Vault) throws -> Contents {
-      let clocksAhead = vault.clocksAhead().map { (vault.name(of: $0.key), $0.value / 1000) }
       return Contents(
         person: vault.profile.profile.name, device: vault.profile.deviceName,
         members: vault.members.count,
@@ -69,12 +68,27 @@ private struct StatusReport: Encodable {
         problems: vault.problems.count { $0.severity > .note },
         conflicts: try vault.members.reduce(0) { try $0 + $1.keptConflicts().count },
         // Several devices may have one name.
-        clocksAhead: Dictionary(clocksAhead, uniquingKeysWith: max),
+        clocksAhead: Dictionary(try clocksAhead(vault), uniquingKeysWith: max),
         clockInDoubt: vault.clockLeap() != nil, access: try AccessNotes.load(of: vault),
         contestedInvitations: try vault.contestedInvitations().map(\.text),
         keys: vault.dividedKeys?.text,
         refused: SignInNotes.news(of: try vault.audit.notedWithoutKeys()),
         reads: try ReadsText.load(of: vault).lines)
+    }
+
+    /// What somebody else calls a device only they know, but not whose it is.
+    private static func clocksAhead(_ vault: Vault) throws -> [(String, UInt64)] {
+      let ahead = vault.clocksAhead()
+      if ahead.isEmpty { return [] }
+      let people = try PersonLookup.load(of: vault)
+      let devices = try vault.devices()
+      return ahead.map { device, milliseconds in
+        let owners = Set(devices.filter { $0.id == device }.map(\.person))
+        guard owners.count == 1, let owner = owners.first, owner != vault.person else {
+          return (vault.name(of: device), milliseconds / 1000)
+        }
+        return ("A device of \(people.name(of: owner))", milliseconds / 1000)
+      }
     }
 
     /// A heading and what belongs to it, a line each.
