@@ -58,6 +58,11 @@ class Story:
             time.sleep(0.1)
         sys.exit(f"{selector} shows no picture")
 
+    def attach(self, files):
+        # Before the page's script runs nobody can choose a file, and nothing would hear of it.
+        expect(self.page.locator(".drop")).to_be_visible()
+        self.page.set_input_files("#files", files)
+
     def enter(self):
         assert self.page.goto(address).status == 401
         self.look("entrance")
@@ -122,7 +127,7 @@ def run(browser):
     page.fill("#text", "Blood group *0*.")
     page.click("main button[type=submit]")
     expect(page.locator(".note em")).to_have_text("0")
-    page.set_input_files("#files", photo)
+    story.attach(photo)
     expect(page.locator(".files > ul")).to_contain_text(pathlib.Path(photo).name)
     story.wait_for_picture(".files > ul img", 0)
     story.look("member")
@@ -205,13 +210,13 @@ def run(browser):
     expect(page.locator(".note em")).to_have_text("reaction")
     assert page.title() == "Kinvault"
     record = page.url
-    page.set_input_files("#files", photo)
+    story.attach(photo)
     shown = page.locator(".files > ul img")
     expect(shown).to_have_count(1)
     story.wait_for_picture(".files > ul img", 0)
     story.look("attached")
     # The same name once more is told, and the file that is there stays.
-    page.set_input_files("#files", photo)
+    story.attach(photo)
     expect(page.locator(".drop .error")).to_contain_text("already")
     page.click(".files > ul a")
     story.wait_for_picture(".large", 256)
@@ -246,7 +251,7 @@ def run(browser):
     )
     page.dispatch_event(".drop", "drop", {"dataTransfer": dropped})
     expect(page.locator(".files > ul")).to_contain_text("dropped.txt")
-    page.set_input_files("#files", scans / "multipage.pdf")
+    story.attach(scans / "multipage.pdf")
     expect(page.locator(".files > ul > li")).to_have_count(3)
     page.click(".files > ul a:has-text('multipage')")
     pdf = page.url
@@ -261,7 +266,7 @@ def run(browser):
     page.goto(address)
     page.click("text=Mumps")
     odd = page.url
-    page.set_input_files("#files", [
+    story.attach([
         {"name": "cut.jpg", "mimeType": "", "buffer": pathlib.Path(photo).read_bytes()[:100]},
         {"name": "words.jpg", "mimeType": "", "buffer": b"No photo."},
         {"name": "words.pdf", "mimeType": "", "buffer": b"No PDF."},
@@ -283,7 +288,7 @@ def run(browser):
     # Slices of a CT, beside what is none: from one to the next, through other windows, larger.
     page.goto(record)
     with disc() as files:
-        page.set_input_files("#files", files)
+        story.attach(files)
         expect(page.locator(".files > ul > li")).to_have_count(6)
     page.click(".files > ul a:has-text('IM10')")
     story.wait_for_picture(".slice img", 100)
