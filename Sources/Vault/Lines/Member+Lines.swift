@@ -67,28 +67,6 @@ extension Member {
     throw .branched(path: register.path(of: head.device).string, above: 0)
   }
 
-  /// Of heads of one device of which one is late, or both are: what others say of such counts for nothing, what was read of
-  /// them does.
-  ///
-  /// - Throws: As `requireOneLine`.
-  private func requireOneLineBetweenEpochs(
-    _ head: OpenedHead, _ heads: inout HeadsState
-  ) throws(VaultError) {
-    try requireOwnLine(head, heads)
-    if heads.loaded[head.device] != nil {
-      try requireOneLine(head, &heads)
-    } else if var above = heads.lastSharedWithTakenOver(head, by: witnesses) {
-      // How far both are one, what is here of the other one says.
-      if let taken = heads.takenOver[head.device] {
-        _ = try lineage(ofLate: taken.mark, of: head.device, &heads)
-        above = heads.lastSharedWithTakenOver(head, by: witnesses) ?? above
-      }
-      heads.lines.strays[head.device] = Head.Stray(
-        device: head.device, counter: head.counter, headHash: head.hash, above: above)
-      throw .branched(path: register.path(of: head.device).string, above: above)
-    }
-  }
-
   /// What this machine has written itself, also as the device that it was, it compares with every head, whichever epochs they
   /// are of.
   ///
@@ -165,56 +143,8 @@ extension Member {
     }
   }
 
-  /// - Throws: `branched` if the head's writer has taken over late heads of another line of some device than this one has, as far as
-  ///   the lineage of the later ones is here: its entries have counters of that line.
-  private func requireLinesTakenOver(
-    _ head: Head, of device: DeviceID, _ heads: inout HeadsState
-  ) throws(VaultError) {
-    let own = context.device.id
-    guard device != own, let cover = heads.loaded[own]?.head.cover else { return }
-    let taken = Dictionary(
-      cover.map { ($0.device, $0.mark) }, uniquingKeysWith: { first, _ in first })
-    for cover in head.basis where cover.device != device && heads.loaded[cover.device] == nil {
-      let other = cover.device
-      guard let mark = taken[other], mark != cover.mark, !context.people.isFormer(other),
-        retelling(of: other, mark, heads) == nil, retelling(of: other, cover.mark, heads) == nil,
-        try isApart(cover.mark, from: mark, of: other, &heads),
-        !takesOver(FollowedLine(mark: mark), of: other, head, of: device, heads)
-      else { continue }
-      throw .branched(path: register.path(of: device).string, above: 0)
-    }
-  }
-
-  /// Whether a head of a device is known to be of another line than a late one that this device has taken over.
-  private func isApart(
-    _ mark: HeadMark, from taken: HeadMark, of device: DeviceID, _ heads: inout HeadsState
-  ) throws(VaultError) -> Bool {
-    if mark.counter == taken.counter { return mark != taken }
-    if heads.lines.strays[device]?.mark == mark { return true }
-    let (earlier, later) = mark.counter < taken.counter ? (mark, taken) : (taken, mark)
-    let lineage = try lineage(ofLate: later, of: device, &heads)
-    return FollowedLine(mark: later, lineage: lineage).isApart(from: earlier)
-  }
-
-  /// What is known of the heads before a late one of another device that was taken over, or is being read; nothing of any other,
-  /// or where it is not whole.
-  private func lineage(
-    ofLate mark: HeadMark, of device: DeviceID, _ heads: inout HeadsState
-  ) throws(VaultError) -> Lineage {
-    let taken = heads.takenOver[device]
-    let isTaken = taken?.mark == mark
-    if isTaken, let known = heads.lines.lineages[device] { return known }
-    guard let late = isTaken ? taken : heads.lateFound[device], late.mark == mark,
-      let segments = try ifWhole(loadSegments(of: late.head))
-    else { return Lineage() }
-    for segment in segments { heads.lines.note(segment.lineage, of: segment.name) }
-    let lineage = heads.lines.lineage(of: late.head, device)
-    if isTaken { heads.lines.lineages[device] = lineage }
-    return lineage
-  }
-
   /// Whether a head of another device takes over the line of one that is followed here, or says who has done so.
-  private func takesOver(
+  func takesOver(
     _ followed: FollowedLine, of other: DeviceID, _ head: Head, of device: DeviceID,
     _ heads: HeadsState
   ) -> Bool {
@@ -380,54 +310,6 @@ extension Member {
         }.map(\.counter)
       }
       return shared.max() ?? 0
-    }
-  }
-
-  /// Whether a late head is of another line of its device than what was taken over of that: its lineage may be gone with its
-  /// segments, but whoever takes a head over has all that those before it brought.
-  private func isOfAnotherLine(
-    _ head: OpenedHead, _ entries: [RecordEntry], _ heads: inout HeadsState
-  ) -> Bool {
-    guard head.isLate else { return false }
-    switch heads.takeover(of: head, by: witnesses) {
-    case .none, .certain: return false
-    case .apart: return true
-    case .unproven:
-      guard let taken = heads.takenOver[head.device], head.counter < taken.counter else {
-        return false
-      }
-      return withRecords(heads) { known in
-        entries.contains { known.isNews($0, from: head.epoch) }
-      }
-    }
-  }
-
-  /// Whether this device's head names an earlier late head of the device, from which this one need not go on.
-  package func hasTakenOverEarlier(than late: OpenedHead) -> Bool {
-    let own = context.device.id
-    return heads.withLock { heads in
-      guard heads.loaded[late.device] == nil, let cover = heads.loaded[own]?.head.cover else {
-        return false
-      }
-      return cover.contains { $0.device == late.device && $0.counter < late.counter }
-    }
-  }
-
-  /// Remembers a late head from elsewhere that others have taken over, if it is of another line than what this device has taken over.
-  ///
-  /// - Parameter segments: Of those that it names and that were not read here before, what they say.
-  package func noteIfStray(
-    _ late: OpenedHead, segments: [ContentDigest: SegmentLineage]
-  ) throws(VaultError) {
-    try heads.withLock { (heads) throws(VaultError) in
-      guard heads.loaded[late.device] == nil, retelling(of: late.device, late.mark, heads) == nil
-      else { return }
-      for (name, lineage) in segments { heads.lines.note(lineage, of: name) }
-      do throws(VaultError) {
-        try requireOneLineBetweenEpochs(late, &heads)
-      } catch {
-        guard case .branched = error else { throw error }
-      }
     }
   }
 

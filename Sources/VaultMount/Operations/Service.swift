@@ -35,7 +35,7 @@ final class Service: Sendable {
     if !isStarted { body() }
   }
 
-  /// The same for what changes something: the last commit waits for it.
+  /// Runs what changes something on another thread, as `onAnotherThread` does; the last commit waits for it.
   func changeOnAnotherThread(_ body: @escaping @Sendable () -> Void) {
     let waiting = waitingWrites
     waiting.enter()
