@@ -26,7 +26,7 @@ struct RemoteRemoveCommand: ParsableCommand {
     let registry = try RemoteRegistry.here(vault: vault)
     let remote = try KnownRemote.known(name, registry)
     let copy = try VaultCopy.here(in: folder)
-    let leavesAttachments = (try? copy.state.loadLazySettings()) != nil
+    let leavesAttachments = self.leavesAttachments(copy)
     try forget(FetchedWhileLocked(of: copy, from: remote), from: remote)
     try registry.remove(remote)
     Terminal.writeLine("Forgot the remote \(remote). The vault's copy there is untouched.")
@@ -35,6 +35,12 @@ struct RemoteRemoveCommand: ParsableCommand {
         "kinvault: It was the last one, and attachments that were left there are not on this machine. To open them, add "
           + "it again: kinvault remote add NAME ADDRESS")
     }
+  }
+
+  /// Whether this machine leaves attachments on remotes. Where that cannot be read it may be so, and the remote is forgotten all
+  /// the same.
+  private func leavesAttachments(_ copy: VaultCopy) -> Bool {
+    do { return try copy.state.loadLazySettings() != nil } catch { return true }
   }
 
   /// Before the remote itself: without its name nobody would find it.
