@@ -789,6 +789,64 @@ import VaultTrust
     #expect(try Family.Device.contents(of: reader).values.contains("later"))
   }
 
+  /// Beside another program of this machine, which has found out that it was copied, stands the copy's head under old keys, of
+  /// which somebody has everything by now and nothing else is here. (Schedule 5002475 of a campaign: whoever only read took it
+  /// for the machine's own, and stopped.)
+  @Test(arguments: [false, true])
+  func whoLooksOnFollowsWhereTheHeadOfTheCopyWasTakenOver(isReadOnly: Bool) throws {
+    let family = try Family(count: 2)
+    let (desk, laptop) = (family[0], family[1])
+    try desk.write("Before", "before")
+    try meet(family.devices, at: remote)
+    let reader = try desk.open(on: desk.store, OpenOptions(readOnly: isReadOnly))
+    let former = BlobPath(VaultPath.head(try desk.emma.id, desk.vault.device).string)
+    let copy = try desk.clone()
+    try copy.write("Of the copy", "of the copy")
+    try copy.sync(remote)
+    let late = try #require(copy.store.blobs[former])
+    try laptop.sync(remote)
+    try laptop.vault.beginEpoch(of: laptop.emma, without: [])
+    try laptop.vault.removeOldObjects().requireNone()
+    try laptop.sync(remote)
+    try desk.write("Mine", "mine")
+    for member in reader.members { _ = try member.refresh() }
+    try desk.sync(remote)
+    #expect(desk.vault.device != copy.vault.device)
+    try desk.store.replace(former, late, durably: true)
+    for member in reader.members { _ = try member.refresh() }
+    #expect(reader.device == desk.vault.device)
+    #expect(
+      try Set(Family.Device.contents(of: reader).values)
+        == ["before", "of the copy", "mine"])
+    try desk.write("Later", "later")
+    for member in reader.members { _ = try member.refresh() }
+    #expect(try Family.Device.contents(of: reader).values.contains("later"))
+  }
+
+  /// The same head comes by a program that copies, in the place of the machine's own, before that knows that it was copied.
+  @Test(arguments: [false, true])
+  func theHeadOfACopyThatWasTakenOverComesInThePlaceOfTheOwn(reopens: Bool) throws {
+    let family = try Family(count: 2)
+    let (desk, laptop) = (family[0], family[1])
+    try desk.write("Before", "before")
+    try meet(family.devices, at: remote)
+    let copy = try desk.clone()
+    try copy.write("Of the copy", "of the copy")
+    try copy.write("More of it", "more of it")
+    try copy.sync(remote)
+    try laptop.sync(remote)
+    try laptop.vault.beginEpoch(of: laptop.emma, without: [])
+    try laptop.vault.removeOldObjects().requireNone()
+    try desk.write("Mine", "mine")
+    try copyFiles(from: laptop, to: desk)
+    if reopens { try desk.reopen() }
+    try desk.write("Later", "later")
+    #expect(desk.vault.device != copy.vault.device)
+    try meet([desk, laptop, copy], at: remote)
+    try expectAll(
+      ["before", "of the copy", "more of it", "mine", "later"], on: [desk, laptop, copy])
+  }
+
   /// `lost` notes are written and seen by the others, then the machine goes back to before them and writes `new` ones.
   @Test(arguments: [(3, 1), (2, 2), (1, 3), (2, 0), (1, 40)])
   func aMachineThatWasPutBackLosesNothing(lost: Int, new: Int) throws {

@@ -23,6 +23,9 @@ struct HeadsState: Sendable {
   var takenOver: [DeviceID: LoadedHead] = [:]
   /// Late heads that were found, while heads are read: others name them before their turn comes. Nothing at any other time.
   var lateFound: [DeviceID: LoadedHead] = [:]
+  /// How far the heads come that were found, while heads are read: what is said of their devices is believed up to there.
+  /// Nothing at any other time.
+  var countersFound: [DeviceID: UInt64] = [:]
   /// What is known only from late heads, by the device whose head brought it.
   var broughtLate: [DeviceID: Set<ContentDigest>] = [:]
   /// The fingerprints of the head files as they were when they were read.
@@ -78,6 +81,15 @@ struct HeadsState: Sendable {
     let counter = revision.version[device]
     return revision.device == device && !usedElsewhere.contains { $0.contains(counter) }
   }
+
+  /// Remembers a head that is here and is still to be read.
+  mutating func note(found head: LoadedHead) {
+    if head.late != nil { lateFound[head.device] = head }
+    countersFound[head.device] = head.counter
+  }
+
+  /// All heads that are here were read, as far as they can be.
+  mutating func forgetFound() { (lateFound, countersFound) = ([:], [:]) }
 
   /// Goes on from this time, unless it lies ahead of the clock: then only what was written at it does.
   mutating func note(_ time: HybridTime, by clock: WallClock) {

@@ -35,6 +35,7 @@ extension Member {
       pass(over: head, &heads)
       return try release(&heads)
     }
+    if isOwn { try requireNotTakenFromCopy(head, heads) }
     // A late head of this device is not gone on with: the next one begins anew.
     let isContinued = isOwn && head.late == nil
     let named = heads.namedSegments(in: head.late)
@@ -76,6 +77,24 @@ extension Member {
     }
     heads.lines.apart.insert(head.device)
     throw .branched(path: path, above: 0)
+  }
+
+  /// - Throws: `branched` for a late head under this device's key that somebody has taken over, that this machine has not written,
+  ///   and of whose line nothing may be here to tell that it is another one's.
+  private func requireNotTakenFromCopy(
+    _ head: LoadedHead, _ heads: HeadsState
+  ) throws(VaultError) {
+    let own = context.device.id
+    guard head.late != nil, let known = heads.knownLine(own, by: witnesses), !known.has(head.mark),
+      case .certain = heads.takeover(of: head, by: witnesses), try !isKept(head)
+    else { return }
+    throw .branched(path: register.path(of: own).string, above: 0)
+  }
+
+  /// Whether this machine has written the head, in this process or another one.
+  private func isKept(_ head: LoadedHead) throws(VaultError) -> Bool {
+    guard let kept = try context.state.keptHead(of: id) else { return false }
+    return Digest.sha256(kept) == head.hash
   }
 
   /// Whether what another device's head names is here, and says what the entries say of it: what revisions say stands in

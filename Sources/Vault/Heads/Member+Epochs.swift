@@ -172,9 +172,12 @@ extension Member {
       try learnLinesOfFormer(&heads)
     }
     try noteLines(of: found.map(\.head), &heads)
-    for (head, _) in found where head.late != nil { heads.lateFound[head.device] = head }
-    failures += adoptInRounds(found, &heads)
-    heads.lateFound = [:]
+    for (head, _) in found { heads.note(found: head) }
+    var untaken = adoptInRounds(found, &heads)
+    heads.forgetFound()
+    // Of a device whose head is here and could not be taken, others' word is enough.
+    if try !release(&heads).isEmpty { untaken = adoptInRounds(found, &heads) }
+    failures += untaken
     // Where a head of this device is followed, that is the newest one which this machine has written.
     if !mayWrite {
       try noteHeldBack(&heads)

@@ -50,8 +50,14 @@ extension Member {
           try context.state.withCommitLock { () throws(VaultError) in try catchUpOrPart(&heads) }
         }
       }
-      guard isApartFromOwn(error), try hasFollowedSlot() else { throw error }
-      return try heads.withLock { (heads) throws(VaultError) in try catchUp(&heads) }
+      // Also where that other machine's head stands here alone, without all that it names.
+      guard isApartFromOwn(error) || error.isDamage, try hasFollowedSlot() else { throw error }
+      return try heads.withLock { (heads) throws(VaultError) in
+        if context.isReadOnly || !mayWrite { return try catchUp(&heads) }
+        return try context.state.withCommitLock { () throws(VaultError) in
+          try catchUpOrPart(&heads)
+        }
+      }
     }
   }
 
@@ -67,8 +73,8 @@ extension Member {
     var hasNews = !changed.isEmpty
     let files = try filesToRead(heads)
     if files.contains(where: { $0.device != context.device.id }) { try noteFormer(&heads) }
-    noteLate(among: files, &heads)
-    defer { heads.lateFound = [:] }
+    noteFound(among: files, &heads)
+    defer { heads.forgetFound() }
     for file in files {
       switch try take(file, &heads) {
       case .nothing: continue
@@ -79,6 +85,7 @@ extension Member {
       }
     }
     if heads.isToBeRead { changed.formUnion(try readAnew(&heads)) }
+    heads.forgetFound()
     // What waited for this device's own counter no other head releases.
     let released = Set(try release(&heads))
     changed.formUnion(released)
@@ -94,12 +101,11 @@ extension Member {
     return changed
   }
 
-  /// Finds late heads that stand in the place of such as were taken over: others name them before their turn comes.
-  private func noteLate(among files: [HeadRegister.File], _ heads: inout HeadsState) {
-    for (device, _) in files where heads.takenOver[device] != nil {
+  /// Finds the heads of devices of which none is followed: others name them, and how far they come, before their turn comes.
+  private func noteFound(among files: [HeadRegister.File], _ heads: inout HeadsState) {
+    for (device, _) in files where heads.loaded[device] == nil {
       do {
-        let head = try register.load(device)
-        if head.late != nil { heads.lateFound[device] = head }
+        heads.note(found: try register.load(device))
       } catch {
         // What is wrong with it is told in its turn.
         continue

@@ -17,12 +17,15 @@ struct ReachedCounters: Sendable {
   private var proven: [DeviceID: UInt64] = [:]
   /// Devices of which nothing newer may ever come here, since what they wrote was taken over elsewhere.
   private let takenOver: Set<DeviceID>
+  /// How far heads come that are here, and are still to be read.
+  private let found: [DeviceID: UInt64]
   private let witnesses: Witnesses
   private let word: CounterWitnesses
 
   init(_ heads: HeadsState, by witnesses: Witnesses) {
     self.witnesses = witnesses
     word = CounterWitnesses(witnesses)
+    found = heads.countersFound
     takenOver = Set(heads.takenOver.keys).subtracting(heads.loaded.keys)
     let own = witnesses.own
     known[own] = max(heads.counterFloor, heads.lines.before[own]?.counter ?? 0)
@@ -83,7 +86,9 @@ struct ReachedCounters: Sendable {
       return max(known, branches[device] ?? 0, proven[device] ?? 0)
     }
     guard let told = told[device], isWriter(device) else { return 0 }
-    return told
+    // Whether its own head is read before those that speak of it must make no difference.
+    guard let found = found[device] else { return told }
+    return min(told, max(found, branches[device] ?? 0))
   }
 
   /// The devices that are spoken of.
