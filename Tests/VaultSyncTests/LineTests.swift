@@ -847,6 +847,29 @@ import VaultTrust
       ["before", "of the copy", "more of it", "mine", "later"], on: [desk, laptop, copy])
   }
 
+  /// A power cut took what this machine had kept of its newest head, and not the head itself. Somebody takes that over, and it is
+  /// this machine's own all the same.
+  @Test(arguments: [false, true])
+  func aHeadOfWhichNothingWasKeptIsNoCopys(reopens: Bool) throws {
+    let family = try Family(count: 2)
+    let (desk, laptop) = (family[0], family[1])
+    try desk.write("Before", "before")
+    try meet(family.devices, at: remote)
+    let state = desk.stateStore.imageAfterKill()
+    try desk.write("Mine", "mine")
+    desk.stateStore = state
+    try desk.reopen()
+    let device = desk.vault.device
+    try desk.sync(remote)
+    try laptop.sync(remote)
+    try laptop.vault.beginEpoch(of: laptop.emma, without: [])
+    try laptop.sync(remote)
+    if reopens { try desk.reopen() }
+    try meet(family.devices, at: remote)
+    #expect(desk.vault.device == device)
+    try expectAll(["before", "mine"], on: family.devices)
+  }
+
   /// `lost` notes are written and seen by the others, then the machine goes back to before them and writes `new` ones.
   @Test(arguments: [(3, 1), (2, 2), (1, 3), (2, 0), (1, 40)])
   func aMachineThatWasPutBackLosesNothing(lost: Int, new: Int) throws {

@@ -35,13 +35,9 @@ extension Member {
       pass(over: head, &heads)
       return try release(&heads)
     }
-    if isOwn { try requireNotTakenFromCopy(head, heads) }
     // A late head of this device is not gone on with: the next one begins anew.
     let isContinued = isOwn && head.late == nil
-    let named = heads.namedSegments(in: head.late)
-    var segments = try loadSegments(of: head.head) { name, isDelta in
-      !named.contains(name) || isContinued && isDelta
-    }
+    var segments = try loadNews(of: head, goingOn: isContinued, heads)
     for segment in segments { heads.lines.note(segment.lineage, of: segment.name) }
     try requireLines(head, &heads)
     if !isOwn { try requireRight(&segments, of: head, reading: reads, &heads) }
@@ -79,8 +75,28 @@ extension Member {
     throw .branched(path: path, above: 0)
   }
 
-  /// - Throws: `branched` for a late head under this device's key that somebody has taken over, that this machine has not written,
-  ///   and of whose line nothing may be here to tell that it is another one's.
+  /// The segments that are news, and of a head that is gone on with also the deltas that others name.
+  ///
+  /// - Throws: `missing`, `damaged`; `branched` as `requireNotTakenFromCopy`.
+  private func loadNews(
+    of head: LoadedHead, goingOn isContinued: Bool, _ heads: HeadsState
+  ) throws(VaultError) -> [LoadedSegment] {
+    let named = heads.namedSegments(in: head.late)
+    do {
+      return try loadSegments(of: head.head) { name, isDelta in
+        !named.contains(name) || isContinued && isDelta
+      }
+    } catch {
+      // While they are here they tell whose line it is: a power cut takes what was kept of a head that this machine has written.
+      if error.isDamage, head.device == context.device.id {
+        try requireNotTakenFromCopy(head, heads)
+      }
+      throw error
+    }
+  }
+
+  /// - Throws: `branched` for a late head under this device's key that somebody has taken over, that this machine has not
+  ///   written, and whose segments are not here to tell that it is of another line.
   private func requireNotTakenFromCopy(
     _ head: LoadedHead, _ heads: HeadsState
   ) throws(VaultError) {
