@@ -817,7 +817,7 @@ import VaultTrust
     #expect(reader.device == desk.vault.device)
     #expect(
       try Set(Family.Device.contents(of: reader).values)
-        == ["before", "of the copy", "mine"])
+        == ["", "before", "of the copy", "mine"])
     try desk.write("Later", "later")
     for member in reader.members { _ = try member.refresh() }
     #expect(try Family.Device.contents(of: reader).values.contains("later"))
