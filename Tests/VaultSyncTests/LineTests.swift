@@ -870,6 +870,49 @@ import VaultTrust
     try expectAll(["before", "mine"], on: family.devices)
   }
 
+  /// The phone's newest head was taken over by the laptop under new keys. Here is one that it wrote before: what it wrote after
+  /// that does not wait for the newer one, which may never come.
+  ///
+  /// - Parameter isBegunBefore: Whether the new keys come before the laptop has taken anything of that over.
+  @Test(arguments: [false, true])
+  func whatWasTakenOverOfANewerHeadThanIsHereDoesNotWait(isBegunBefore: Bool) throws {
+    let family = try Family(count: 3)
+    let (desk, laptop, phone) = (family[0], family[1], family[2])
+    let (other, meeting) = (MemoryStore(), MemoryStore())
+    let note = try desk.write("Note", "first")
+    try meet(family.devices, at: remote)
+    try phone.edit(note, "second")
+    try phone.sync(other, as: "other")
+    try desk.sync(other, as: "other")
+    let reader = try desk.open(on: desk.store, OpenOptions(readOnly: true))
+    if isBegunBefore {
+      try laptop.vault.beginEpoch(of: laptop.emma, without: [])
+      try bring(from: laptop, to: desk)
+      for member in reader.members { _ = try member.refresh() }
+    }
+    try phone.edit(note, "third")
+    try phone.sync(meeting, as: "meeting")
+    try laptop.sync(meeting, as: "meeting")
+    if !isBegunBefore { try laptop.vault.beginEpoch(of: laptop.emma, without: []) }
+    try laptop.write("Other", "other")
+    try bring(from: laptop, to: desk)
+    for member in reader.members { _ = try member.refresh() }
+    let fresh = try desk.open(on: desk.store, OpenOptions(readOnly: true))
+    for vault in [reader, fresh] {
+      #expect(try Set(Family.Device.contents(of: vault).values) == ["", "third", "other"])
+    }
+  }
+
+  /// A program that copies brings what is not there, and of the heads that of the machine it comes from alone.
+  private func bring(from one: Family.Device, to other: Family.Device) throws {
+    let head = BlobPath(VaultPath.head(try one.emma.id, one.vault.device).string)
+    let known = other.store.blobs
+    for (path, bytes) in one.store.blobs where !path.string.hasPrefix("staging") {
+      let isNew = known[path] == nil && !path.string.contains("/heads/")
+      if isNew || path == head { try other.store.replace(path, bytes, durably: true) }
+    }
+  }
+
   /// `lost` notes are written and seen by the others, then the machine goes back to before them and writes `new` ones.
   @Test(arguments: [(3, 1), (2, 2), (1, 3), (2, 0), (1, 40)])
   func aMachineThatWasPutBackLosesNothing(lost: Int, new: Int) throws {

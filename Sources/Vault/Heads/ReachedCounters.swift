@@ -17,6 +17,9 @@ struct ReachedCounters: Sendable {
   private var proven: [DeviceID: UInt64] = [:]
   /// Devices of which nothing newer may ever come here, since what they wrote was taken over elsewhere.
   private let takenOver: Set<DeviceID>
+  /// The epochs of late heads that are here of other devices, followed or still to be read: a newer one may have been taken over
+  /// elsewhere just as well.
+  private let late: [DeviceID: StatementID]
   /// How far heads come that are here, and are still to be read.
   private let found: [DeviceID: UInt64]
   private let witnesses: Witnesses
@@ -28,6 +31,8 @@ struct ReachedCounters: Sendable {
     found = heads.countersFound
     takenOver = Set(heads.takenOver.keys).subtracting(heads.loaded.keys)
     let own = witnesses.own
+    late = heads.lateFound.merging(heads.loaded) { _, followed in followed }
+      .filter { $0.key != own }.compactMapValues(\.late)
     known[own] = max(heads.counterFloor, heads.lines.before[own]?.counter ?? 0)
     for head in heads.takenOver.values { add(head) }
     for head in heads.loaded.values { add(head) }
@@ -43,7 +48,7 @@ struct ReachedCounters: Sendable {
       tell(cover.device, cover.counter)
     }
     for cover in head.head.cover + head.head.takenOver
-    where takenOver.contains(cover.device) && witnesses.proves(head.device, of: cover.device) {
+    where mayTakeOver(head, cover.device) && witnesses.proves(head.device, of: cover.device) {
       proven[cover.device] = max(proven[cover.device] ?? 0, cover.counter)
     }
     for reached in head.head.reached where word.believes(head.device, of: reached.device) {
@@ -57,6 +62,13 @@ struct ReachedCounters: Sendable {
     for line in head.head.retold where witnesses.believes(head.device, of: line) {
       share(line.device, line.above)
     }
+  }
+
+  /// Whether what a head names of a device may be a late head that was taken over, and never comes here.
+  private func mayTakeOver(_ head: LoadedHead, _ device: DeviceID) -> Bool {
+    if takenOver.contains(device) { return true }
+    guard let epoch = late[device] else { return false }
+    return head.epoch != epoch
   }
 
   /// Takes in how far a revision shows that a device had come, whatever has become of its head.
@@ -88,7 +100,7 @@ struct ReachedCounters: Sendable {
     guard let told = told[device], isWriter(device) else { return 0 }
     // Whether its own head is read before those that speak of it must make no difference.
     guard let found = found[device] else { return told }
-    return min(told, max(found, branches[device] ?? 0))
+    return min(told, max(found, branches[device] ?? 0, proven[device] ?? 0))
   }
 
   /// The devices that are spoken of.
