@@ -729,6 +729,58 @@ import VaultTrust
     try expectAll(["by the copy", "by itself"] + (isLonger ? ["more"] : []), on: devices)
   }
 
+  /// How one who follows a machine's own line meets the head of one who follows its copy's.
+  enum Meeting: CaseIterable { case besideTheStray, besideALaterStray, byTheirWord }
+
+  /// Two copies of a machine go on under the same keys, with one who follows each. What is written over the copy's line has as
+  /// great a counter of the machine's as what the machine wrote, and does not take the place of that, though nobody hears of the
+  /// machine any more; and when both come, nothing of either is lost.
+  @Test(arguments: Meeting.allCases)
+  func whoFollowsTheOtherLineReplacesNothing(how: Meeting) throws {
+    let family = try Family(count: 3)
+    let (desk, laptop, phone) = (family[0], family[1], family[2])
+    let (other, meeting) = (MemoryStore(), MemoryStore())
+    let note = try desk.write("Note", "before")
+    try meet(family.devices, at: remote)
+    for device in family.devices { try device.sync(other, as: "other") }
+    let copy = try desk.clone()
+    try copy.edit(note, "by the copy")
+    for number in 0..<3 { try copy.write("Copy \(number)", "of the copy \(number)") }
+    try copy.sync(remote)
+    try phone.sync(remote)
+    try phone.edit(note, "over the copy")
+    try desk.edit(note, "by itself")
+    try desk.sync(other, as: "other")
+    try laptop.sync(other, as: "other")
+    if how == .byTheirWord { try laptop.sync(meeting, as: "meeting") }
+    try phone.sync(meeting, as: "meeting")
+    if how == .besideALaterStray {
+      try copy.write("Copy 3", "of the copy 3")
+      try copy.sync(meeting, as: "meeting")
+    }
+    for _ in 0..<2 {
+      try laptop.sync(meeting, as: "meeting")
+      for isFresh in [false, true] {
+        if isFresh { try laptop.reopen() }
+        let shown = Set(try laptop.contents().values)
+        #expect(shown.contains("by itself"), "fresh: \(isFresh)")
+        #expect(
+          shown.isDisjoint(with: ["over the copy", "of the copy 0"]), "fresh: \(isFresh)")
+        #expect(try !laptop.emma.holdsEntries, "fresh: \(isFresh)")
+      }
+    }
+    let devices = family.devices + [copy]
+    for _ in 0..<5 {
+      for device in devices {
+        try device.sync(remote)
+        try device.sync(other, as: "other")
+        try device.sync(meeting, as: "meeting")
+      }
+    }
+    try expectAll(
+      ["by itself", "over the copy"] + (0..<3).map { "of the copy \($0)" }, on: devices)
+  }
+
   /// Another program of this machine finds out that it was copied, while this one syncs. (Schedule 49631 of a campaign: the
   /// sync ended, since the new device's log was not known to be anybody's.)
   @Test(arguments: PassingStore.Moment.allCases)

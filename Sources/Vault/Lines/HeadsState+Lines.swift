@@ -25,6 +25,8 @@ struct KnownLines: Sendable {
   var before: [DeviceID: HeadMark] = [:]
   /// Heads of other lines of devices than those that are followed here.
   var strays: [DeviceID: Head.Stray] = [:]
+  /// Those of them that were read by this process, and what is known of the heads before them.
+  var strayLines: [DeviceID: FollowedLine] = [:]
   /// Devices whose heads here are not followed, for the sake of lines.
   var apart: Set<DeviceID> = []
   /// Lines that were taken over, as heads said that do not count any more, whose records this device's next head has.
@@ -53,7 +55,18 @@ struct KnownLines: Sendable {
     lineages[device] = nil
     before[device] = nil
     strays[device] = nil
+    strayLines[device] = nil
     apart.remove(device)
+  }
+
+  /// Whether a head with this mark is known to be a stray, or before one, that parts from what is followed of its device.
+  ///
+  /// - Parameter mark: One with a higher counter than the head that is followed.
+  func isOfStray(
+    _ mark: HeadMark, of device: DeviceID, besides followed: FollowedLine
+  ) -> Bool {
+    guard let stray = strayLines[device] else { return false }
+    return stray.has(mark) && stray.isApart(from: followed.mark)
   }
 }
 

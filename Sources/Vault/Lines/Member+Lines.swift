@@ -30,6 +30,8 @@ extension Member {
       if !isOwn {
         heads.lines.strays[head.device] = Head.Stray(
           device: head.device, counter: head.counter, headHash: head.hash, above: above)
+        heads.lines.strayLines[head.device] = FollowedLine(
+          mark: head.mark, lineage: heads.lines.lineage(of: head.head, head.device))
       }
       throw .branched(path: path, above: above)
     }
@@ -101,24 +103,18 @@ extension Member {
       let mark = cover.mark
       if retelling(of: cover.device, mark, heads) != nil { continue }
       let isOwn = cover.device == context.device.id
-      var known = heads.knownLine(cover.device, by: witnesses)
+      var followed = heads.knownLine(cover.device, by: witnesses)
       // What others have seen of this device says nothing of what it has written itself.
-      if known == nil, !isOwn { known = behind[cover.device].map { FollowedLine(mark: $0.mark) } }
-      // It is this head that tells whose the line is that was followed here: all heads are read anew after it.
-      if let known, !isOwn, takesOver(known, of: cover.device, head, of: device, heads) { continue }
-      if let known, mark.counter <= known.mark.counter {
-        guard known.isApart(from: mark) else { continue }
-      } else {
-        // Of other devices it shows when the head itself comes.
-        let isFormer = cover.device == heads.former?.device
-        guard isOwn || isFormer, known != nil, mayWrite,
-          isFormer || mark.counter > heads.counterFloor
-        else { continue }
+      if followed == nil, !isOwn {
+        followed = behind[cover.device].map { FollowedLine(mark: $0.mark) }
       }
+      guard let known = followed else { continue }
+      // It is this head that tells whose the line is that was followed here: all heads are read anew after it.
+      if !isOwn, takesOver(known, of: cover.device, head, of: device, heads) { continue }
+      guard isOfAnotherLine(cover, than: known, head, heads) else { continue }
       if isOwn, witnesses.areOfOnePerson(device, cover.device),
         let stray = head.strays.first(where: { stray in
-          stray.device == cover.device
-            && (stray.mark == known?.mark || known?.lineage.contains(stray.mark) ?? false)
+          stray.device == cover.device && known.has(stray.mark)
         })
       {
         throw .branched(path: register.path(of: cover.device).string, above: stray.above)
@@ -126,6 +122,20 @@ extension Member {
       throw .branched(path: register.path(of: device).string, above: 0)
     }
     try requireSharedBeginnings(head, of: device, heads)
+  }
+
+  /// Whether a head names one of another line of some device than is followed here, as far as that is known.
+  private func isOfAnotherLine(
+    _ cover: Head.Cover, than known: FollowedLine, _ head: Head, _ heads: HeadsState
+  ) -> Bool {
+    let (device, mark) = (cover.device, cover.mark)
+    if mark.counter <= known.mark.counter { return known.isApart(from: mark) }
+    // What this machine has written, as the device that it is or was, it knows itself.
+    if device == heads.former?.device { return mayWrite }
+    if device == context.device.id { return mayWrite && mark.counter > heads.counterFloor }
+    // Of other devices it shows where somebody has met both lines, else when the head itself comes.
+    return heads.lines.isOfStray(mark, of: device, besides: known)
+      || head.strays.contains { $0.device == device && known.has($0.mark) }
   }
 
   /// - Throws: `branched` if the head's writer was another device before, and what it had in common with that one's line when it

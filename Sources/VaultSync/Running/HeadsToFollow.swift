@@ -221,10 +221,8 @@ struct HeadsToFollow {
   private func followed(_ incoming: [IncomingHead]) throws(SyncError) -> [IncomingHead] {
     let known = shown
     var result: [IncomingHead] = []
-    for one in incoming {
+    for (one, kinship) in try zip(incoming, kinships(of: incoming)) {
       let path = VaultPath.head(member.id, one.head.device)
-      let kinship = try keeping(
-        known.kinship(of: one.head, segments: one.lineages, entries: one.entries))
       switch kinship {
       case .known: continue
       case .followed:
@@ -245,6 +243,22 @@ struct HeadsToFollow {
       }
     }
     return result
+  }
+
+  /// What each of the heads is to what is here. Where one of them is a stray, those that go on from it show only once it is
+  /// known: so they are asked again.
+  private func kinships(of incoming: [IncomingHead]) throws(SyncError) -> [Member.Kinship] {
+    let known = shown
+    func kinship(of one: IncomingHead) throws(SyncError) -> Member.Kinship {
+      try keeping(known.kinship(of: one.head, segments: one.lineages, entries: one.entries))
+    }
+    var kinships: [Member.Kinship] = []
+    for one in incoming { kinships.append(try kinship(of: one)) }
+    guard kinships.contains(.stray) else { return kinships }
+    for (number, one) in incoming.enumerated() where kinships[number] == .followed {
+      kinships[number] = try kinship(of: one)
+    }
+    return kinships
   }
 
   /// Whether this very version shows here; it may have to be put under other keys all the same.
