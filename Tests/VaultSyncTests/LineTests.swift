@@ -1097,6 +1097,40 @@ import VaultTrust
       on: [family[0], family[1], copy])
   }
 
+  /// A device is left out of which a stray is known: nobody tells of it any more, nor keeps for its sake what nobody needs.
+  @Test func aStrayOfADeviceThatWasLeftOutIsNoneAnyMore() throws {
+    let family = try Family(count: 2)
+    let (desk, laptop, two) = (family[0], family[1], MemoryStore())
+    try desk.write("Note", "before")
+    try meet(family.devices, at: remote)
+    try desk.sync(two, as: "two")
+    let copy = try desk.clone()
+    try desk.write("Original", "of the original")
+    for number in 0..<2 { try copy.write("Copy \(number)", "of the copy") }
+    try desk.sync(remote)
+    try copy.sync(two, as: "two")
+    try laptop.sync(remote)
+    try laptop.sync(two, as: "two")
+    let (own, shared) = (laptop.vault.device, desk.vault.device)
+    func told() throws -> [DeviceID] {
+      try laptop.emma.heads.withLock { $0.loaded[own]?.head.strays.map(\.device) ?? [] }
+    }
+    #expect(try told() == [shared])
+    #expect(try laptop.emma.hasLinesApart)
+    try laptop.vault.beginGeneration(removing: [shared], words: Family.words.words)
+    _ = try laptop.emma.refresh()
+    #expect(try !laptop.emma.hasLinesApart)
+    try laptop.write("After", "after")
+    for isFresh in [false, true] {
+      if isFresh { try laptop.reopen() }
+      #expect(try told() == [], "fresh: \(isFresh)")
+      #expect(try !laptop.emma.hasLinesApart, "fresh: \(isFresh)")
+      let shown = Set(try laptop.contents().values)
+      #expect(
+        shown.isSuperset(of: ["before", "of the original", "after"]), "fresh: \(isFresh)")
+    }
+  }
+
   /// Two machines follow a line each, and the one whose line it is goes on as another device.
   @Test func whoFollowedALineFollowsItsMachine() throws {
     let family = try Family(count: 3)

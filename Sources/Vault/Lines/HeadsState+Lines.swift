@@ -305,10 +305,11 @@ extension HeadsState {
       marks: Array(marks.prefix(count)))
   }
 
-  /// The strays that nobody has taken over by now.
+  /// The strays that nobody has taken over by now, of devices that have not been left out.
   func openStrays(by witnesses: Witnesses) -> [Head.Stray] {
     lines.strays.values.filter { stray in
-      retelling(of: stray.device, stray.mark, by: witnesses) == nil
+      !witnesses.people.isFormer(stray.device)
+        && retelling(of: stray.device, stray.mark, by: witnesses) == nil
         && followed(stray.device, by: witnesses).map { $0.mark != stray.mark }
           ?? false
         && !lines[stray.device].contains(stray.mark)

@@ -191,10 +191,10 @@ extension Member {
   }
 
   /// Whether there are heads here, or anywhere else, that are not followed though they hold: nobody knows what of this
-  /// member they need.
+  /// member they need. Those of devices that have been left out count for nothing.
   package var hasLinesApart: Bool {
     heads.withLock { heads in
-      !heads.lines.apart.isEmpty
+      heads.lines.apart.contains { !context.people.isFormer($0) }
         || !heads.openStrays(by: witnesses).isEmpty
     }
   }
