@@ -4,7 +4,7 @@ extension Trust {
   /// What a member's root says, once its creator's device is known to have signed it and stands.
   ///
   /// - Returns: nil while its certificate is not here.
-  /// - Throws: What is wrong with the file; `contradiction` when it is another member's, or its device does not count.
+  /// - Throws: What is wrong with the file; `departed`; `contradiction` when it is another member's, or its device waits.
   package func root(
     of member: MemberID, decoding file: [UInt8]
   ) throws(TrustError) -> MemberRoot? {
@@ -19,6 +19,7 @@ extension Trust {
     }
     try statements.verify(signed, certificate.signingKey)
     guard stands(signed.id, by: root.certificate) else {
+      if device(root.certificate) == .former { throw .departed }
       throw .contradiction("its device does not count, and no closing lists it")
     }
     return root

@@ -261,6 +261,68 @@ import VaultTrust
     #expect(try family[1].contents().keys.contains { $0.contains("Visit") })
   }
 
+  /// A machine that had shown such a member tells how to have it count again, and keeps it until then. What the device gave of it
+  /// counts no more.
+  @Test func aMemberThatTheClosingMachineNeverSawIsKeptByTheWords() throws {
+    let (usb, disk) = (MemoryStore(), MemoryStore())
+    let family = try Family(count: 3)
+    let (desk, laptop, phone) = (family[0], family[1], family[2])
+    try family.meet(at: usb)
+    let mia = try phone.vault.addMember(named: #require(FileName("Mia")))
+    _ = try mia.commit([.newRecord("Of the phone", note: "x")])
+    let made = try PersonCreation(
+      copy: VaultCopy(
+        id: phone.vault.id, store: phone.store, state: StateFolder(store: MemoryStore()),
+        clock: .system)
+    ).run(
+      Family.newDevice, password: SecretBytes(copying: Array("pw".utf8)), words: .random())
+    let stranger = made.person
+    try phone.vault.share(mia, with: stranger, role: .owner)
+    for machine in [phone, laptop] { try machine.sync(disk, as: "disk") }
+    let shown = try #require(laptop.vault.member(mia.id))
+    try #require(shown.register.links.access.includes(stranger))
+    _ = try shown.commit([.newRecord("Of the laptop", note: "y")])
+    // The desk has not seen it.
+    try desk.vault.beginGeneration(removing: [phone.vault.device], words: Family.words.words)
+    for machine in [desk, laptop, desk] { try machine.sync(usb) }
+    try laptop.reopen()
+    #expect(laptop.vault.member(mia.id) == nil)
+    let root = VaultPath.memberRoot(mia.id).string
+    let problem = try #require(laptop.vault.problems.first { $0.path == root })
+    #expect(problem.severity == .warning && problem.member == "Mia")
+    #expect(problem.reason.contains("kinvault member keep"))
+    _ = try laptop.vault.collect(keepDays: 0, acceptsClock: true, isDryRun: false)
+
+    #expect(try desk.vault.unlistedMembers().isEmpty)
+    let unlisted = try laptop.vault.unlistedMembers()
+    try #require(unlisted.map(\.id) == [mia.id])
+    try laptop.vault.keep(unlisted, words: Family.words.words)
+    let kept = try #require(laptop.vault.member(mia.id))
+    #expect(try laptop.vault.unlistedMembers().isEmpty)
+    try laptop.vault.beginEpoch(of: kept, without: [])
+    for machine in [laptop, desk, laptop, desk, laptop] { try machine.sync(usb) }
+    for machine in [desk, laptop] {
+      let member = try #require(machine.vault.member(mia.id))
+      #expect(!member.register.links.access.includes(stranger))
+      let titles = Set(member.children(of: .root).map(\.title.string))
+      #expect(titles.isSuperset(of: ["Of the phone", "Of the laptop"]))
+    }
+  }
+
+  /// Whoever has the device makes another one, which is put into the folder of a machine that has heard of its removal.
+  @Test func aMemberThatItMakesLaterIsNotToBeKept() throws {
+    let mia = try thief.addMember(named: #require(FileName("Mia")))
+    for (path, bytes) in family[2].store.blobs
+    where path.string.hasPrefix("members/\(mia.id.hex)/") {
+      try family[0].store.replace(path, bytes, durably: true)
+    }
+    for _ in 0..<2 {
+      try family[0].reopen()
+      #expect(owner.member(mia.id) == nil)
+      #expect(try owner.unlistedMembers().isEmpty)
+    }
+  }
+
   /// What it wrote stays its person's, and readers are told that others may have its key.
   @Test func whatItSignedIsStillItsPersons() throws {
     let usb = MemoryStore()

@@ -60,9 +60,11 @@ extension Vault {
   }
 
   /// Writes a closing that follows what counts in `own`, unless another process has changed that meanwhile.
+  ///
+  /// - Parameter listing: Statements of devices that were left out before, which are to count from now on.
   func close(
-    _ own: Person, _ leaving: Leaving, signedWith words: borrowing RecoveryWords,
-    endorsedBy old: borrowing RecoveryWords
+    _ own: Person, _ leaving: Leaving, listing statements: Set<StatementID> = [],
+    signedWith words: borrowing RecoveryWords, endorsedBy old: borrowing RecoveryWords
   ) throws(VaultError) {
     guard leaving.devices.isSubset(of: Set(own.devices.keys).union(own.waiting.keys)) else {
       throw .notFound(what: "a device of yours among those to remove")
@@ -76,7 +78,8 @@ extension Vault {
       // which is what this is.
       guard leaving.devices.isEmpty, case .keysDivided = error else { throw error }
     }
-    let content = try closingContent(of: going, withoutRoom: withoutRoom)
+    var content = try closingContent(of: going, withoutRoom: withoutRoom)
+    content.counted += statements.sorted()
     try passOn(passedOn(by: going.devices))
     guard try context.ownPerson().history.tips == tips else { throw Self.closedMeanwhile }
     for (number, part) in content.parts().enumerated() {

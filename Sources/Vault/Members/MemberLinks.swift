@@ -143,7 +143,7 @@ struct LinkReading {
   func run() throws(VaultError) -> MemberLinks {
     let rootPath = VaultPath.memberRoot(member)
     let rootFile = try readRoot(rootPath)
-    let root = try MemberRoot.load(member, from: rootFile, people: people)
+    let root = try MemberRoot.load(member, from: rootFile, people: people, memory: memory)
     let entries = try Self.entries(of: member, in: store)
     let (news, found, foreign) = try readFolder(entries)
     var (known, problems) = (news, foreign)

@@ -52,7 +52,7 @@ extension Vault {
     do { try member.reloadLinks() } catch {
       let root = VaultPath.memberRoot(member.id).string
       switch error {
-      case .damaged(root, _): note(Problem(error, path: root))
+      case .damaged(root, _): note(problem(error, ofClosed: member.id, root))
       // Told when it is tried to open it anew.
       case .noAccess: break
       default: throw error
@@ -148,8 +148,15 @@ extension Vault {
     case .rolledBack: throw error
     case .missing:
       if try !isUnfinished(id) { note(Problem(error, path: place)) }
-    default: note(Problem(error, path: place))
+    default: note(problem(error, ofClosed: id, place))
     }
+  }
+
+  /// What keeps a member from opening; of one that showed here before with its name.
+  private func problem(_ error: VaultError, ofClosed id: MemberID, _ path: String) -> Problem {
+    var problem = Problem(error, path: path)
+    problem.member = memberNames.name(of: id)?.string
+    return problem
   }
 
   /// Why a member that this device has written does not open any more: an owner took the access away, this person gave it

@@ -134,7 +134,8 @@ package struct SignedTree: Sendable {
         counter: body.counter, hash: hash, previous: body.previous,
         unchangedSince: body.unchangedSince == 0 ? nil : body.unchangedSince)
     case .memberRoot(let member):
-      _ = try MemberRoot.load(member, files: files, people: people)
+      _ = try MemberRoot.load(
+        member, files: files, people: people, memory: linkMemory(of: member))
     case .head(let member, let device):
       let head = try judge(member, device, in: files)
       try head.requireCounting()
@@ -172,10 +173,14 @@ package struct SignedTree: Sendable {
     if let known = judged[member] { return known }
     let links = try LinkReading(
       member: member, store: store, files: files, people: people,
-      memory: try state?.loadLinkMemory(of: member) ?? LinkMemory()
+      memory: try linkMemory(of: member)
     ).run()
     judged[member] = links
     return links
+  }
+
+  private func linkMemory(of member: MemberID) throws(VaultError) -> LinkMemory {
+    try state?.loadLinkMemory(of: member) ?? LinkMemory()
   }
 
   /// Those of the wraps that are of epochs which are over, and stay where they are: nobody brings one to where it is not.

@@ -10,6 +10,8 @@ package enum TrustError: Error, Hashable, Sendable {
   case consent
   /// Whose signature it has to have is not known here yet.
   case unknownSigner
+  /// Its device was left out by its person, and no closing lists it.
+  case departed
   /// A field says otherwise than the certificate, the path or the rules for it.
   case contradiction(String)
 }
@@ -21,6 +23,7 @@ extension TrustError: CustomStringConvertible {
     case .signature: "its signature is wrong"
     case .consent: "a key that it speaks of has not agreed to it"
     case .unknownSigner: "the statement that names its signer is not here"
+    case .departed: "its device has been removed, and no closing lists it"
     case .contradiction(let what): "it contradicts itself: \(what)"
     }
   }
