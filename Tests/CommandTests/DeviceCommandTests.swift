@@ -104,6 +104,42 @@ import Testing
     #expect(!listed.contains("tablet") && !listed.contains("laptop"), "\(listed)")
   }
 
+  /// A member that the removed machine had made, and the one that removes it has never met, is brought back where it had shown.
+  @Test func aMemberThatFellWithItsMachineIsKept() throws {
+    try addTablet()
+    let laptop = Machine("laptop", beside: desk.program)
+    try laptop.clone(usb, "--name", "usb")
+    for machine in [desk, tablet] { try machine.run("sync", expecting: 0) }
+    let other = desk.program.folder.appending("other").string
+    for machine in [tablet, laptop] {
+      try machine.run("remote", "add", "other", other, expecting: 0)
+    }
+    try tablet.run("member", "add", "Liam", expecting: 0)
+    try tablet.run("sync", "other", expecting: 0)
+    try laptop.run("sync", "other", expecting: 0)
+    let words = desk.program.wordsFile
+    #expect(
+      try laptop.run("member", "keep", expecting: 0).output.contains("There is nothing to keep."))
+    try desk.run(
+      "device", "revoke", "tablet", "--words-file", words, "--yes", expecting: 0)
+    try laptop.run("sync", "usb")
+    let fallen = try laptop.run("member", "list", expecting: 0)
+    #expect(!fallen.output.contains("Liam"), "\(fallen.output)")
+    #expect(fallen.errors.contains("kinvault member keep"), "\(fallen.errors)")
+    let listed = try laptop.run("member", "keep", expecting: 0).output
+    #expect(listed.contains("Liam") && listed.contains("tablet"), "\(listed)")
+    try laptop.run("member", "keep", "Ida", "--words-file", words, "--yes", expecting: 6)
+    let asked = try laptop.run("member", "keep", "Liam", "--words-file", words, expecting: 10)
+    #expect(asked.errors.contains("Liam was made on tablet"), "\(asked.errors)")
+    let kept = try laptop.run(
+      "member", "keep", "Liam", "--words-file", words, "--yes", expecting: 0)
+    #expect(kept.output.contains("Liam counts again."), "\(kept.output)")
+    for machine in [desk, laptop, desk] { try machine.run("sync", "usb", expecting: 0) }
+    for machine in [desk, laptop] {
+      #expect(try machine.run("member", "list", expecting: 0).output.contains("Liam"))
+    }
+  }
+
   /// A machine that was removed and becomes a device again by the words goes on with what stands in it.
   @Test func whatARemovedMachineHadSavedGoesOnWithTheWords() throws {
     try addTablet()

@@ -238,11 +238,21 @@ extension AccessOptions {
       switch problem.kind {
       case .unfinished, .dividedKeys: true
       case .rollback: problem.path.hasPrefix("people/")
+      // A member that fell with the device that made it: what brings it back.
+      case .waiting:
+        if case .memberRoot? = VaultPath(parsing: problem.path) { true } else { false }
       default: false
       }
     }
+    let told = toldNow.map { problem -> String in
+      switch problem.kind {
+      case .rollback: "\(problem.path): \(problem.reason)"
+      case .waiting: "\(problem.member ?? problem.path): \(problem.reason)"
+      default: problem.reason
+      }
+    }
     var notes =
-      toldNow.map { $0.kind == .rollback ? "\($0.path): \($0.reason)" : $0.reason }
+      told
       + vault.problems.filter { [.parted, .takenAlong, .heldBack].contains($0.kind) }.map(\.reason)
     // Where nothing is remembered of either, the problem itself is told.
     if case .words(_, _?)? = vault.dividedKeys { notes += [vault.dividedKeys?.text ?? ""] }

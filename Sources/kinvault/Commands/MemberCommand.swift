@@ -5,13 +5,15 @@ struct MemberCommand: ParsableCommand {
     commandName: "member",
     abstract:
       "Add, list and rename family members, say what is noted of who opens files, make one anew without an owner who "
-      + "is lost, and settle which of two ends of an owner's place is the true one.",
+      + "is lost, bring one back that was made on a removed device, and settle which of two ends of an owner's place is the "
+      + "true one.",
     discussion: """
       A member is someone whose records are kept: a child, a parent, yourself. Each has keys of their own \
       and shows as a folder in the mounted view.
       """,
     subcommands: [
       MemberAddCommand.self, MemberListCommand.self, MemberRenameCommand.self,
-      MemberRenewCommand.self, MemberSettleCommand.self, MemberJournalCommand.self,
+      MemberRenewCommand.self, MemberKeepCommand.self, MemberSettleCommand.self,
+      MemberJournalCommand.self,
     ])
 }
