@@ -1,5 +1,7 @@
 import TestSupport
 import Testing
+import VaultCrypto
+import VaultErrors
 import VaultModel
 
 @testable import Vault
@@ -55,7 +57,11 @@ private struct FamilySchedule {
       note(step)
       count -= 1
     }
-    let meeting = try house.meet()
+    var meeting = try house.meet()
+    for _ in 0..<4 where meeting.isAtRest {
+      guard try keepUnlisted() else { break }
+      meeting = try house.meet()
+    }
     guard meeting.isAtRest else { return ["rest: the machines go on: \(meeting.lastMoves)"] }
     let view = try HouseholdView(of: house, [])
     let shown = HonestLedger.texts(in: view.lines.values.joined())
@@ -65,6 +71,28 @@ private struct FamilySchedule {
         let writer = house.ledger.entries[text].flatMap { house.machines[$0.machine] }
         return "lost: \(text) of \(writer?.name ?? "?")"
       }
+  }
+
+  /// Somebody has members count again that fell with the machine which had made them.
+  ///
+  /// - Returns: Whether anybody has.
+  private mutating func keepUnlisted() throws -> Bool {
+    for machine in house.everyone {
+      let unlisted = try machine.vault.unlistedMembers()
+      if unlisted.isEmpty { continue }
+      trace.append("\(machine.name) keeps \(unlisted.map(\.name))")
+      do {
+        let words = try RecoveryWords(parsing: house.words[machine.person])
+        try machine.vault.keep(unlisted, words: words)
+        for member in machine.vault.members where member.role == .owner {
+          try machine.vault.beginEpoch(of: member, without: [])
+        }
+        return true
+      } catch let error as VaultError {
+        trace.append("it does not: \(error)")
+      }
+    }
+    return false
   }
 
   private func isExcused(_ member: MemberID, writtenAt number: Int) -> Bool {
