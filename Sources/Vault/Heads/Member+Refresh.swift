@@ -103,6 +103,8 @@ extension Member {
 
   /// Finds the heads of devices of which none is followed: others name them, and how far they come, before their turn comes.
   private func noteFound(among files: [HeadRegister.File], _ heads: inout HeadsState) {
+    // As long as nothing comes but what those need that wait, none of these is opened.
+    if files.allSatisfy({ heads.waiting[$0.device]?.isOf(file: $0.fingerprint) == true }) { return }
     for (device, _) in files where heads.loaded[device] == nil {
       do {
         heads.note(found: try register.load(device))
