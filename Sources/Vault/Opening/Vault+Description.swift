@@ -7,13 +7,21 @@ import struct SystemPackage.FilePath
 extension Vault {
   /// What `vault.json` says.
   ///
-  /// - Throws: `notAVault`, `unsupported`.
+  /// - Throws: `notAVault`, `unsupported`; `permission` or `io` where the folder cannot be looked into.
   package static func describe(folder: FilePath) throws(VaultError) -> VaultDescription {
-    let store: DirectoryStore
-    do { store = try DirectoryStore(opening: folder) } catch {
-      throw .notAVault(folder: folder.string)
+    try describe(store: openFolder(folder), folder: folder.string)
+  }
+
+  /// What lies in a folder, whether that is a vault's or not.
+  ///
+  /// - Throws: `notAVault` where there is no such folder; `permission` or `io` where it cannot be looked into.
+  static func openFolder(_ folder: FilePath) throws(VaultError) -> DirectoryStore {
+    do { return try DirectoryStore(opening: folder) } catch {
+      switch error {
+      case .notFound, .notABlob: throw .notAVault(folder: folder.string)
+      default: throw VaultError(error)
+      }
     }
-    return try describe(store: store, folder: folder.string)
   }
 
   static func describe(store: any LocalStore, folder: String) throws(VaultError) -> VaultDescription

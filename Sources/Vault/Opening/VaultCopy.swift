@@ -31,14 +31,11 @@ package struct VaultCopy: Sendable {
   /// The one that lies in a folder.
   ///
   /// - Parameter stateRoot: Below which this machine keeps its state of every vault.
-  /// - Throws: `notAVault`, `unsupported`.
+  /// - Throws: `notAVault`, `unsupported`; `permission` or `io` where the folder cannot be looked into.
   package static func find(
     in folder: FilePath, stateRoot: FilePath, clock: WallClock = .system
   ) throws(VaultError) -> VaultCopy {
-    let store: DirectoryStore
-    do { store = try DirectoryStore(opening: folder) } catch {
-      throw .notAVault(folder: folder.string)
-    }
+    let store = try Vault.openFolder(folder)
     let id = try Vault.describe(store: store, folder: folder.string).vault
     return VaultCopy(
       id: id, store: store, folder: folder, state: try StateFolder(root: stateRoot, vault: id),

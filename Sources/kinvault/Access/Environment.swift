@@ -49,7 +49,7 @@ enum Environment {
 extension VaultCopy {
   /// The one that lies in a folder, with what this machine keeps of it.
   ///
-  /// - Throws: `notAVault`, `unsupported`.
+  /// - Throws: `notAVault`, `unsupported`, `permission`, `io`.
   static func here(in folder: FilePath) throws(VaultError) -> VaultCopy {
     try find(in: folder, stateRoot: Environment.stateRoot)
   }

@@ -25,7 +25,7 @@ struct SlotOpening {
   /// Of the vault in a folder, with a password from where the person has said, else from the terminal.
   ///
   /// - Parameter left: A slot that is not tried.
-  /// - Throws: `notAVault`, `unsupported`.
+  /// - Throws: `notAVault`, `unsupported`, `permission`, `io`.
   static func of(
     _ folder: FilePath, passwordFile: String?, butFor left: UnlockSlot? = nil
   ) throws(VaultError) -> SlotOpening {
