@@ -123,6 +123,18 @@ import Testing
     #expect(!text.contains(kind), "\(text)")
   }
 
+  /// Unmounting sends to the status, so that is where the way out stands.
+  @Test func ofAnOlderFolderTheStatusSaysTheWayOut() throws {
+    let members = try CommandRunner.run("ls", ["\(program.vault)/members"]).output
+    let member = members.trimmingCharacters(in: .whitespacesAndNewlines)
+    let now = UInt64(Date().timeIntervalSince1970 * 1000)
+    try program.write(
+      "failed commit rolledBack - \(member) \(now) \(now) 1\n", to: "\(state)/failures")
+    let text = try program.run("status", expecting: 0).output
+    #expect(text.contains("kinvault unmount --lazy MOUNTPOINT"), "\(text)")
+    #expect(text.contains("kinvault mount --accept-rollback MOUNTPOINT"), "\(text)")
+  }
+
   /// A whole story, in which everything that a person named has a name that nothing else has.
   @Test func noNameIsInTheLog() throws {
     let names = [

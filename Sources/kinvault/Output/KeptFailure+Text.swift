@@ -82,7 +82,11 @@ extension KeptFailure {
       return "It is tried again by itself. To see the remotes: kinvault remote list"
     case "gone": return "A machine that still has it puts it there again: kinvault sync --full"
     case "thisDeviceRemoved": return "Unmount, and ask who removed it."
-    case "rolledBack": return "Unmount, and mount again: that says what happened."
+    case "rolledBack":
+      return "If that was a mistake, put the newer folder back; it is tried again by itself. If an "
+        + "older copy was put there on purpose, copy what is not saved out of the mount, take it "
+        + "away with kinvault unmount --lazy MOUNTPOINT, and go on from the older folder with "
+        + "kinvault mount --accept-rollback MOUNTPOINT"
     case "noDeviceHere":
       return "Copy what is not saved out of the mount, then unmount. The 24 words make this "
         + "machine a device again: kinvault recover"
