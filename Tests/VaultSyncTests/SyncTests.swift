@@ -325,6 +325,21 @@ import VaultModel
     #expect(throws: SyncError.self) { try family[0].sync(usb) }
   }
 
+  @Test func aRemoteThatFailsIsToldWithShortIDs() throws {
+    let (member, name) = (MemberID.random().hex, String(repeating: "0a", count: 32))
+    let path = "members/\(member)/objects/0a/\(name)"
+    let short = "members/\(member.prefix(8))…/objects/0a/\(name.prefix(8))…"
+    let denied = SyncError.remote(.denied(path: path, reason: "HTTP 403 for /dav/\(path)"))
+    #expect(
+      denied.message
+        == "The remote failed: \(short): the store refuses access: HTTP 403 for /dav/\(short).")
+    // Whatever is no id stays as it is.
+    let other = String(repeating: "a", count: 63)
+    let timedOut = SyncError.remote(.timedOut(path: "audit/\(other)"))
+    #expect(
+      timedOut.message == "The remote failed: audit/\(other): the store did not answer in time.")
+  }
+
   /// As when a stick is not plugged in, and its mountpoint is a folder of the system's disk.
   @Test func aRemoteThatIsEmptyNowIsNotFilled() throws {
     let family = try Family()

@@ -65,7 +65,7 @@ package final class RemoteFiles: ObjectSource {
     for place in places {
       let store: any BlobStore
       do { store = try self.store(of: place) } catch {
-        failure = Unavailable(reason: "\(place.name): \(error.message)", isNowhere: false)
+        failure = Unavailable(reason: "\(place.name): \(error.shortMessage)", isNowhere: false)
         continue
       }
       do {
@@ -73,7 +73,7 @@ package final class RemoteFiles: ObjectSource {
         if isWhole(file) { return file }
         broken = broken ?? file
       } catch {
-        failure.reason = "\(place.name): \(error.message)"
+        failure.reason = "\(place.name): \(error.shortMessage)"
         if case .notFound = error { continue }
         failure.isNowhere = false
       }
@@ -192,7 +192,7 @@ package final class RemoteFiles: ObjectSource {
         }
         if let found { return "\(place.name): \(found)" }
       } catch {
-        return "\(place.name): \(error.message)"
+        return "\(place.name): \(error.shortMessage)"
       }
     }
     return nil

@@ -29,7 +29,7 @@ package enum SyncError: Error {
   /// What happened and what to do next, for a person.
   package var message: String {
     switch self {
-    case .remote(let error): "The remote failed: \(error.message)."
+    case .remote(let error): "The remote failed: \(error.shortMessage)."
     case .vault(let error): error.message
     case .otherVault(let found):
       "The remote holds another vault (\(found.shortHex)). Nothing was read or written. "
