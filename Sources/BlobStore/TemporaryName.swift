@@ -24,6 +24,11 @@ package enum TemporaryName {
     return number >= firstTime && number < now - longestWriting
   }
 
+  /// Whether it is such a one that is a leftover some day, if nobody gives it its name before.
+  package static func ages(_ path: String) -> Bool {
+    number(in: path).map { $0 >= firstTime } ?? false
+  }
+
   /// What stands there in names of before is the id of a process, and none is so large.
   private static let firstTime = 1_600_000_000
   private static let longestWriting = 7 * 86_400

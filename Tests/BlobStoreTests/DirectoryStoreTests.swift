@@ -39,6 +39,10 @@ struct DirectoryStoreTests {
     // With the id of a process, as in names of before.
     #expect(!TemporaryName.isLeftOver(".vault.json.tmp-17-0a1b2c3d", at: made))
     #expect(!TemporaryName.isLeftOver("members/a/b", at: made))
+    // The one is left over some day, the others never.
+    #expect(TemporaryName.ages(path))
+    #expect(!TemporaryName.ages(".vault.json.tmp-17-0a1b2c3d"))
+    #expect(!TemporaryName.ages("members/a/b"))
   }
 
   @Test func refusesARootThatIsMissing() {

@@ -291,13 +291,18 @@ extension SyncProblem {
         + "The pack may be deleted there.")
   }
 
-  static func foreign(_ path: String) -> SyncProblem {
-    SyncProblem(
-      .foreignFile, .note, path: path,
-      TemporaryName.ends(path)
-        ? "A sync that was interrupted has left it, or one is putting it there now. It is ignored, and may be deleted "
-          + "there while nobody syncs."
-        : "It is no part of a vault, and is ignored.")
+  /// - Parameter isToBeRemoved: Whether a sync removes it by itself once it is old enough.
+  static func foreign(_ path: String, isToBeRemoved: Bool = false) -> SyncProblem {
+    let origin = "A sync that was interrupted has left it, or one is putting it there now."
+    let text =
+      if isToBeRemoved {
+        "\(origin) There is nothing to do: it is ignored, and a sync removes it once it is a week old."
+      } else if TemporaryName.ends(path) {
+        "\(origin) It is ignored, and may be deleted there while nobody syncs."
+      } else {
+        "It is no part of a vault, and is ignored."
+      }
+    return SyncProblem(.foreignFile, .note, path: path, text)
   }
 
   static func massChange(_ change: MassChange, of member: MemberID) -> SyncProblem {

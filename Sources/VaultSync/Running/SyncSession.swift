@@ -117,7 +117,8 @@ final class SyncSession: Sendable {
   func noteForeign(_ path: BlobPath?, named name: String) {
     let now = Int(clamping: home.clock.milliseconds() / 1000)
     guard let path, TemporaryName.isLeftOver(path.string, at: now) else {
-      return note(.foreign(path?.string ?? name))
+      let isToBeRemoved = path.map { TemporaryName.ages($0.string) } ?? false
+      return note(.foreign(path?.string ?? name, isToBeRemoved: isToBeRemoved))
     }
     state.withLock { state in
       if state.leftOver.count < Self.leftOverLimit { state.leftOver.insert(path) }
