@@ -57,6 +57,26 @@ struct InvitedPair {
 }
 
 @Suite struct InvitedRemoteTests {
+  /// What somebody else calls a device only they know, but whose it is everybody does.
+  @Test func aConflictSaysWhoseDeviceWroteWhatLost() throws {
+    let pair = try InvitedPair.sharing(as: "editor")
+    let visit = "Emma/Notes/2025-01-20 Visit"
+    try pair.ben.replace("one", by: "early", in: visit)
+    usleep(1_100_000)
+    try pair.anna.replace("one", by: "late", in: visit)
+    try pair.meet()
+    let listed = try pair.anna.run("conflicts", "list", expecting: 0).output
+    let lines = listed.split(separator: "\n")
+    try #require(lines.count == 3, "\(listed)")
+    #expect(lines[1].contains("  Ben ("), "\(listed)")
+    let id = String(lines[1].prefix(8))
+    let shown = try pair.anna.run("conflicts", "show", id, expecting: 0).output
+    #expect(shown.hasPrefix("Written on Ben ("), "\(shown)")
+    // Ben knows what he calls it.
+    let own = try pair.ben.run("conflicts", "list", expecting: 0).output
+    #expect(own.split(separator: "\n").count == 3 && !own.contains("Ben ("), "\(own)")
+  }
+
   @Test func fromTheInvitationAloneToASharedMember() throws {
     let pair = try InvitedPair()
     let joined = try pair.join()

@@ -51,6 +51,12 @@ extension Vault {
     return name
   }
 
+  /// Whose device it is, a removed one too; nil where nobody here says so, or several do.
+  package func owner(of device: DeviceID) -> PersonID? {
+    let owners = context.people.persons.filter { $0.value.anyCertificate(of: device) != nil }
+    return owners.count == 1 ? owners.first?.key : nil
+  }
+
   /// How far the writes of other devices are ahead of this machine's clock, where that is more than ten minutes:
   /// one of the two clocks is wrong. In milliseconds.
   ///

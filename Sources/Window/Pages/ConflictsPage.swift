@@ -34,6 +34,14 @@ struct ConflictsPage {
   /// - Throws: What reading throws.
   static func load(_ vault: Vault, _ frame: PageFrame) throws -> ConflictsPage {
     let names = vault.shownNames
+    let people = try PersonNames.load(vault, frame.texts)
+    // One's own devices by their names, others by the person's.
+    func name(of device: DeviceID) -> String {
+      guard let owner = vault.owner(of: device), owner != vault.person else {
+        return vault.name(of: device)
+      }
+      return people.name(of: owner)
+    }
     let rows: [Row] = try vault.members.flatMap { member in
       try member.keptConflicts().map { conflict in
         let original = conflict.original.flatMap { $0.isDeleted ? nil : $0 }
@@ -43,7 +51,7 @@ struct ConflictsPage {
           memberName: (names[member.id] ?? member.name).string,
           written: frame.texts(
             "conflict.written", frame.texts.time(milliseconds: conflict.mark.time.milliseconds),
-            vault.name(of: conflict.mark.device)),
+            name(of: conflict.mark.device)),
           kept: try Self.side(conflict.items, of: member, frame),
           now: try original.map { try Self.now($0, of: member, frame) },
           mayChange: member.refusal == nil,

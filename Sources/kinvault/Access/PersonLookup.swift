@@ -46,6 +46,14 @@ struct PersonLookup {
     case .unsaid(let digits): digits
     }
   }
+
+  /// How a device is called in messages: one of this person's by its name, which only they know, another one by whose it is.
+  func name(of device: DeviceID, in vault: Vault) -> String {
+    guard let owner = vault.owner(of: device), owner != vault.person else {
+      return vault.name(of: device)
+    }
+    return "\(name(of: owner)) (\(device.shortHex))"
+  }
 }
 
 extension KnownPerson {

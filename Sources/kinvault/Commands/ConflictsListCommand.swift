@@ -15,13 +15,14 @@ struct ConflictsListCommand: ParsableCommand {
   @OptionGroup var access: AccessOptions
 
   func run() throws {
-    let rows = try access.withVault(.reading) { vault in
-      try vault.members.flatMap { member in
+    let rows = try access.withVault(.reading) { vault -> [ConflictRow] in
+      let people = try PersonLookup.load(of: vault)
+      return try vault.members.flatMap { member in
         for copy in try member.unreadableConflicts() {
           let path = Terminal.visible(member.displayPath(of: copy.record))
           Terminal.note("kinvault: \(path) cannot be read: kinvault check")
         }
-        return try member.keptConflicts().map { ConflictRow($0, of: member, in: vault) }
+        return try member.keptConflicts().map { ConflictRow($0, of: member, in: vault, people) }
       }
     }
     if json {
@@ -63,12 +64,14 @@ struct ConflictRow: Encodable {
 
   var shortID: String { String(id.prefix(8)) }
 
-  init(_ conflict: KeptConflict, of member: Member, in vault: Vault) {
+  init(
+    _ conflict: KeptConflict, of member: Member, in vault: Vault, _ people: PersonLookup
+  ) {
     id = conflict.copy.record.hex
     self.member = member.name.string
     record = member.displayPath(of: conflict.mark.record)
     copy = member.displayPath(of: conflict.copy.record)
-    device = vault.name(of: conflict.mark.device)
+    device = people.name(of: conflict.mark.device, in: vault)
     milliseconds = conflict.mark.time.milliseconds
     written = DateText.utc(milliseconds: milliseconds)
     isRecordDeleted = conflict.original?.isDeleted ?? true

@@ -27,7 +27,7 @@ struct ConflictsShowCommand: ParsableCommand {
       vault.audit.note(.read, member: member.id, record: found.copy.record)
       let isThere = found.original.map { !$0.isDeleted } ?? false
       return Comparison(
-        conflict: ConflictRow(found, of: member, in: vault),
+        conflict: ConflictRow(found, of: member, in: vault, try PersonLookup.load(of: vault)),
         kept: try view(found.copy.record, of: member),
         current: isThere ? try view(found.mark.record, of: member) : nil)
     }
