@@ -176,6 +176,32 @@ import Testing
     #expect(texts == ["first", "second"])
   }
 
+  /// Nobody looks for it beside a record that is gone.
+  @Test func theTextOfARecordThatWasDeletedMeanwhileIsAConflict() throws {
+    let program = try Program.withVault()
+    try program.addVaccine()
+    let (kinvault, place) = (try Program.executable, program.folder.appending("mounted").string)
+    let script = """
+      #!/bin/sh
+      set -e
+      '\(kinvault)' mount '\(place)' >&2
+      rm -r '\(place)/\(path)'
+      '\(kinvault)' unmount '\(place)' >&2
+      echo late > "$1"
+
+      """
+    let told = try edit(in: program, with: script)
+    #expect(told.output.contains("deleted meanwhile"), "\(told.output)\(told.errors)")
+    #expect(!told.output.contains("next to it"), "\(told.output)")
+    let lines = try program.run("conflicts", "list", expecting: 0).output.split(separator: "\n")
+    try #require(lines.count > 1, "\(lines)")
+    let id = String(lines[1].prefix(8))
+    try program.run("conflicts", "resolve", id, "--take-back", expecting: 0)
+    let out = program.folder.appending("late").string
+    try program.run("export", path, out, "--yes", expecting: 0)
+    #expect(try CommandRunner.run("sh", ["-c", "cat \"$0\"/*", out]).output.contains("late\n"))
+  }
+
   /// No editor is opened for somebody who may not save what they type.
   @Test func aViewerIsRefusedBeforeTheEditorOpens() throws {
     let pair = try InvitedPair.sharing(as: "viewer")

@@ -59,7 +59,11 @@ struct RecordEditCommand: ParsableCommand {
     }
     try vault.commit(edit, to: member)
     vault.audit.note(.write, member: member.id, record: found.record, name: name)
-    if name == .record {
+    if member.entry(found.record)?.isDeleted ?? true {
+      Terminal.writeLine(
+        "The record was deleted meanwhile, and stays so. Your text is kept as a conflict: kinvault conflicts list. To bring "
+          + "the record back with your text: kinvault conflicts resolve ID --take-back")
+    } else if name == .record {
       Terminal.writeLine("Saved \(Terminal.visible(found.path.string)).")
     } else {
       Terminal.writeLine(
