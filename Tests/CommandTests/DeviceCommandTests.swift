@@ -31,7 +31,7 @@ import Testing
   private func addTablet() throws {
     let (asked, approved) = try desk.approve(tablet, called: "tablet", from: usb)
     #expect(asked.errors.contains("This machine asks as "))
-    #expect(asked.output.contains("1 member with 2 records in"))
+    #expect(asked.output.contains("1 member with 2 records and folders in"))
     #expect(approved.output.contains("tablet is a device of yours now."))
   }
 
@@ -286,7 +286,7 @@ import Testing
     let refused = try clone(to: tablet, expecting: 3, "--words-file", old)
     #expect(refused.errors.contains("These 24 words were replaced by newer ones"))
     let taken = try clone(to: tablet, expecting: 0, "--words-file", new)
-    #expect(taken.output.contains("1 member with 2 records in"))
+    #expect(taken.output.contains("1 member with 2 records and folders in"))
   }
 
   /// New words on this machine, which cannot reach the remote meanwhile.

@@ -202,6 +202,19 @@ import Testing
     #expect(try CommandRunner.run("sh", ["-c", "cat \"$0\"/*", out]).output.contains("late\n"))
   }
 
+  @Test func recordsAndFoldersAreCountedAlikeWhereverTheyAre() throws {
+    let program = try Program.withVault()
+    try program.addVaccine()
+    // The vaccine, and the folder of its type.
+    let all = "2 records and folders"
+    let out = program.folder.appending("counted").string
+    let exported = try program.run("export", "Emma", out, "--yes", expecting: 0).output
+    #expect(exported.contains("Exported \(all) with "), "\(exported)")
+    #expect(try program.run("check", expecting: 0).output.contains("Checked 1 member, \(all), "))
+    try program.run("unlock", expecting: 0)
+    #expect(try program.run("status", expecting: 0).output.contains("1 member, \(all)\n"))
+  }
+
   /// No editor is opened for somebody who may not save what they type.
   @Test func aViewerIsRefusedBeforeTheEditorOpens() throws {
     let pair = try InvitedPair.sharing(as: "viewer")

@@ -22,7 +22,7 @@ import Testing
     try desk.run("remote", "add", "usb", usb, expecting: 0)
     try desk.run("sync", expecting: 0)
     let result = try laptop.clone(usb, "--name", "usb")
-    #expect(result.output.contains("1 member with 2 records in"))
+    #expect(result.output.contains("1 member with 2 records and folders in"))
   }
 
   @Test func aSyncOfSeveralSaysWhichOneFailed() throws {

@@ -37,7 +37,7 @@ struct RecordLookup {
       among: vault.members, name: { $0.name == name ? text : "" }, id: { $0.id.hex })
     guard namesakes.count <= 1 else {
       let each = namesakes.map { member in
-        let count = counted(max(0, member.recordCount - 1), "record")
+        let count = countedRecords(max(0, member.recordCount - 1))
         return "\(member.id.hex.prefix(12)) (\(count))"
       }
       throw CommandError.usage(

@@ -200,7 +200,7 @@ struct CloneCommand: ParsableCommand {
     outcome.print()
     if let failure = outcome.failure { throw failure }
     Terminal.writeLine(
-      "\(counted(members.count, "member")) with \(counted(recordCount, "record")) in \(folder). To see them: kinvault mount"
+      "\(counted(members.count, "member")) with \(countedRecords(recordCount)) in \(folder). To see them: kinvault mount"
     )
     if outcome.needsAttention { throw CommandError.problemsFound }
   }

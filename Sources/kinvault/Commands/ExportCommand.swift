@@ -35,13 +35,13 @@ struct ExportCommand: ParsableCommand {
       // Noted before the first byte leaves, and on disk: an interrupted export is one, too.
       try vault.audit.flush()
       let report = try export(found)
-      tell(report)
+      tell(report, of: found)
       if let failure = report.failures.first { throw failure.error }
       if let cut = report.cutFolders.first { throw cut.error }
     }
   }
 
-  private func tell(_ report: PlainExport.Report) {
+  private func tell(_ report: PlainExport.Report, of found: FoundRecord) {
     for failure in report.failures {
       Terminal.note(
         "kinvault: \(Terminal.visible(failure.path)) was left out. \(Self.reason(failure.error))")
@@ -66,8 +66,10 @@ struct ExportCommand: ParsableCommand {
         "kinvault: Whoever owns that folder's file system sets modes and times there; they are left out."
       )
     }
+    // The member's own folder counts nowhere.
+    let recordCount = max(0, report.recordCount - (found.record == .root ? 1 : 0))
     Terminal.writeLine(
-      "Exported \(counted(report.recordCount, "record")) with \(counted(report.fileCount, "file")), "
+      "Exported \(countedRecords(recordCount)) with \(counted(report.fileCount, "file")), "
         + "\(ByteCount.text(report.byteCount)), to \(folder).")
   }
 

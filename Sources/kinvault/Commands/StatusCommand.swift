@@ -95,7 +95,7 @@ private struct StatusReport: Encodable {
     var lines: [(name: String, value: String)] {
       var lines = [
         ("You are", "\(Terminal.visible(person)) on \(Terminal.visible(device))"),
-        ("Holds", "\(counted(members, "member")), \(counted(records, "record"))"),
+        ("Holds", "\(counted(members, "member")), \(countedRecords(records))"),
       ]
       if problems > 0 {
         lines.append(("Problems", "\(counted(problems, "problem")); to see them: kinvault check"))

@@ -24,3 +24,8 @@ enum ByteCount {
 func counted(_ count: some BinaryInteger, _ one: String, _ many: String? = nil) -> String {
   count == 1 ? "1 \(one)" : "\(count) \(many ?? one + "s")"
 }
+
+/// Number and noun of records, for people: a folder is a record like any other, whether somebody has given it a type or not.
+func countedRecords(_ count: some BinaryInteger) -> String {
+  counted(count, "record or folder", "records and folders")
+}

@@ -124,7 +124,7 @@ struct CheckPrint: Encodable {
     let remote = Self.argument(remotes)
     repairs.forEach(print(repair:))
     Terminal.writeLine(
-      "Checked \(counted(members, "member")), \(counted(records, "record")), "
+      "Checked \(counted(members, "member")), \(countedRecords(records)), "
         + "\(counted(objects, "encrypted file")) (\(ByteCount.text(objectBytes)))"
         + (readData ? ", every byte of them." : "."))
     if awayObjects > 0 {
@@ -167,7 +167,7 @@ struct CheckPrint: Encodable {
         "\(Terminal.visible(repair.member)) could not be repaired: \(Terminal.visible(failure))")
     }
     Terminal.writeLine(
-      "Repaired \(Terminal.visible(repair.member)): \(counted(max(0, repair.records - 1), "record")) found."
+      "Repaired \(Terminal.visible(repair.member)): \(countedRecords(max(0, repair.records - 1))) found."
     )
     for path in repair.wentBack {
       Terminal.writeLine(
