@@ -52,6 +52,25 @@ import VaultCrypto
     #expect(try program.run("audit", expecting: 0).output.contains("unlock remove"))
   }
 
+  /// What is changed is kept by this machine, and only the log lies in the vault's folder.
+  @Test(.enabled(if: geteuid() == 0, "NOT TESTED: only root may make a folder read-only"))
+  func thePasswordOfAVaultThatMayOnlyBeReadIsChanged() throws {
+    let script = """
+      mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"
+      """
+    let changed = try CommandRunner.run(
+      "setsid",
+      [
+        "-w", "unshare", "-m", "sh", "-c", script, "sh", program.vault, Program.executable,
+        "password", "--new-password-file", newPasswordFile,
+      ], environment: program.environment)
+    #expect(changed.status == 0, "\(changed.output)\(changed.errors)")
+    #expect(changed.output.contains("The password of this machine is changed."))
+    #expect(changed.errors.contains("The new password counts all the same."), "\(changed.errors)")
+    try program.run(
+      "member", "list", environment: ["KINVAULT_PASSWORD_FILE": newPasswordFile], expecting: 0)
+  }
+
   /// The PIN opens a vault that is locked; a wrong one is told, and the password will do.
   private func expectThatItsPINOpens(_ with: [String: String?]) throws {
     let right = try TerminalProgram(program, "member", "list", environment: with)

@@ -42,10 +42,21 @@ struct PasswordCommand: ParsableCommand {
     try note(in: copy, key: opened.key)
   }
 
-  private func note(in copy: VaultCopy, key: borrowing DeviceUnlockKey) throws {
-    let vault = try Vault.open(
-      copy, key: key, options: OpenOptions(acceptRollback: access.acceptRollback))
-    vault.audit.note(.password)
-    try vault.close()
+  private func note(in copy: VaultCopy, key: borrowing DeviceUnlockKey) throws(VaultError) {
+    do {
+      let vault = try Vault.open(
+        copy, key: key, options: OpenOptions(acceptRollback: access.acceptRollback))
+      vault.audit.note(.password)
+      try vault.close()
+    } catch {
+      switch error {
+      case .readOnly, .permission, .noSpace:
+        // The vault's folder has no part in it.
+        Terminal.note(
+          "kinvault: The audit log does not say so: nothing can be written into the vault's folder now. The new password "
+            + "counts all the same.")
+      default: throw error
+      }
+    }
   }
 }
