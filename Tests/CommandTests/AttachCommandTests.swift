@@ -15,6 +15,18 @@ import Testing
     }
   }
 
+  @Test func aFileThatIsNotThereIsNamed() throws {
+    let program = try Program.withVault()
+    try program.run(
+      "record", "add", "--member", "Emma", "--title", "Visit", "--date", "2025-01-20", expecting: 0)
+    let missing = program.folder.appending("missing.jpg").string
+    for path in [missing, "\(program.passwordFile)/card.jpg"] {
+      let told = try program.run("attach", "Emma/Notes/2025-01-20 Visit", path, expecting: 6)
+      #expect(told.errors.contains("There is no file or folder \(path)"), "\(told.errors)")
+      #expect(!told.errors.contains("stat"), "\(told.errors)")
+    }
+  }
+
   /// The rest of its folder is in, and whoever deletes the plain one knows what is not.
   @Test func whatChangesAllTheTimeIsLeftOutOfItsFolderAndNamed() throws {
     let program = try Program.withVault()

@@ -230,6 +230,10 @@ extension SessionKeyringError {
 extension PlainFileError {
   var message: String {
     switch self {
+    case .system("stat", let path, ENOENT):
+      "There is no file or folder \(path)."
+    case .system("stat", let path, ENOTDIR):
+      "There is no file or folder \(path): a part of that path is a file, and no folder."
     case .system(let call, let path, let errno):
       "\(path): \(call): \(CommandError.describe(errno))."
     case .notImportable(let path):
