@@ -342,6 +342,29 @@ struct RoleTests {
     #expect(adults.anna.store.blobs[.init(path.string)] == bytes)
   }
 
+  @Test func aLinkThatNobodyWouldTakeIsNotWrittenAndItIsSaidWhy() throws {
+    let adults = try Adults()
+    let emma = try #require(adults.anna.emma)
+    let writer = try LinkWriter(emma.register.links, adults.anna.vault.context)
+    let before = adults.anna.store.blobs
+    let crowd = (0..<65).map { _ in Change.give(PersonID.random(), .viewer, until: 0) }
+    #expect {
+      try writer.write(crowd)
+    } throws: {
+      guard case VaultError.limit(let what, found: 65, limit: 64) = $0 else { return false }
+      return what.contains("changes")
+    }
+    // Nothing of it is too much.
+    let twice = [Change](repeating: .give(adults.ben.id, .owner, until: 0), count: 2)
+    #expect {
+      try writer.write(twice)
+    } throws: {
+      guard case VaultError.damaged = $0 else { return false }
+      return true
+    }
+    #expect(adults.anna.store.blobs == before)
+  }
+
   @Test func sharingIsWholeOrCanBeDoneAgainWhereverItIsCut() throws {
     let whole = try Adults()
     let calls = whole.anna.store.mutatingCallCount

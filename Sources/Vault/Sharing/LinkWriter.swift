@@ -96,16 +96,18 @@ struct LinkWriter {
   private func store(_ link: Link) throws(VaultError) {
     let files = context.signedFiles
     let body = link.encoded()
+    let path = VaultPath.link(
+      links.member, files.binding.vault.statementID(.link, body: body))
     do { _ = try Link(decoding: body) } catch {
-      throw .limit(
-        what: "the changes, keys and links that one link names",
-        found: link.changes.count + link.wraps.count + link.follows.count, limit: 1_024)
+      // What nobody would take is not written.
+      guard case .limit(let what, let found, let limit) = error else {
+        throw VaultError(error, path: path.string)
+      }
+      throw .limit(what: "what one link names (\(what))", found: found, limit: limit)
     }
     let device = context.device
     try files.store(
-      files.statement(.link, body) { device.signingKey.sign($0) },
-      at: .link(links.member, files.binding.vault.statementID(.link, body: body)),
-      in: context.store)
+      files.statement(.link, body) { device.signingKey.sign($0) }, at: path, in: context.store)
   }
 
   /// Wraps an epoch's key for a person's open generation; the file is durable when this returns.
