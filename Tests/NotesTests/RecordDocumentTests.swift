@@ -54,12 +54,52 @@ import Testing
     #expect(text.hasSuffix("---\n\nSore arm.\n"))
   }
 
-  /// A field of several lines cannot be changed on one: all are written anew, and say what is wanted.
-  @Test func whatDoesNotStandOnALineIsWrittenAnew() throws {
+  @Test func theCommentBehindAFieldThatIsChangedStays() throws {
+    let document = RecordDocument(Array(Self.note.utf8))
+    var all = try fields(document)
+    let type = try #require(all.firstIndex { $0.name == "type" })
+    all[type].value = .text("visit")
+    let text = String(decoding: document.replacing(fields: all, text: nil), as: UTF8.self)
+    #expect(text == Self.note.replacing("type: vaccine   #", with: "type: visit   #"))
+  }
+
+  @Test(arguments: ["'a # b'", "\"a # b\"", "a#b"])
+  func whatIsNoCommentIsNotKept(old: String) throws {
+    for comment in ["", " # told by phone"] {
+      let document = RecordDocument(Array("---\nreason: \(old)\(comment)\n---\n".utf8))
+      let new = [FrontMatter.Field("reason", .text("c"))]
+      let text = String(decoding: document.replacing(fields: new, text: nil), as: UTF8.self)
+      #expect(text == "---\nreason: c\(comment)\n---\n")
+    }
+  }
+
+  @Test func aFieldOfSeveralLinesIsChangedInTheirPlace() throws {
     let document = RecordDocument(Array(Self.note.utf8))
     var all = try fields(document)
     let dose = try #require(all.firstIndex { $0.name == "dose" })
     all[dose].value = .text("one")
+    let text = String(decoding: document.replacing(fields: all, text: nil), as: UTF8.self)
+    #expect(text == Self.note.replacing("dose: |\n  two\n  lines\n", with: "dose: one\n"))
+  }
+
+  @Test func aListOfLinesIsChangedAndWhatIsAroundItStays() throws {
+    let note = "---\n# of the card\ntags:\n- school\n- travel\n\n# of the form\nlot: '4'\n---\n"
+    let document = RecordDocument(Array(note.utf8))
+    let all = [
+      FrontMatter.Field("tags", .list([.text("school")])), FrontMatter.Field("lot", .text("4")),
+    ]
+    let changed = document.replacing(fields: all, text: nil)
+    #expect(try fields(RecordDocument(changed)) == all)
+    let text = String(decoding: changed, as: UTF8.self)
+    #expect(text.hasPrefix("---\n# of the card\ntags:"), "\(text)")
+    #expect(text.hasSuffix("\n\n# of the form\nlot: '4'\n---\n"), "\(text)")
+  }
+
+  /// What has no lines of its own cannot be changed on them: all are written anew, and say what is wanted.
+  @Test func whatHasNoLinesOfItsOwnIsWrittenAnew() throws {
+    let document = RecordDocument(Array("---\n{type: visit, lot: '4'}\n---\n".utf8))
+    var all = try fields(document)
+    all[1].value = .text("5")
     #expect(try fields(RecordDocument(document.replacing(fields: all, text: nil))) == all)
   }
 
