@@ -1,5 +1,6 @@
 import Testing
 import Vault
+import VaultErrors
 
 @testable import kinvault
 
@@ -82,6 +83,16 @@ import Vault
   @Test func exitStatusesAreDifferentAndExplained() {
     #expect(Set(ExitStatus.allCases.map(\.rawValue)).count == ExitStatus.allCases.count)
     #expect(ExitStatus.allCases.allSatisfy { !$0.meaning.isEmpty })
+  }
+
+  /// A whole path is not one in the vault's folder, and a check would find nothing that lacks it.
+  @Test func aFolderThatGoesMeanwhileIsNotCalledAPartOfTheVault() {
+    let path = "/mnt/stick/vault/.staging/lock"
+    let gone = FailureReport(VaultError.missing(path: path))
+    #expect(gone.status == .damaged && gone.message.hasPrefix("\(path) is gone: "))
+    #expect(!gone.message.contains("kinvault check"))
+    let part = FailureReport(VaultError.missing(path: "people/ab/root"))
+    #expect(part.message.contains("is missing from the vault folder"))
   }
 
   @Test func aFailureSurvivesTheWayFromTheBackground() throws {

@@ -62,6 +62,10 @@ extension VaultError {
       "\(path) in the vault folder is damaged: \(reason). \(Self.wayToDescription)"
     case .damaged(let path, let reason):
       "\(path) in the vault folder is damaged: \(reason). See what is affected: kinvault check"
+    // What was opened by its whole path had just been found, or made.
+    case .missing(let path) where path.hasPrefix("/"):
+      "\(path) is gone: it was moved or removed, or its disk taken away, while this program used it. When everything is "
+        + "where it was, try again."
     case .missing(let path):
       "\(path) is missing from the vault folder. See what is affected: kinvault check"
     case .away(_, let reason):
