@@ -27,9 +27,10 @@ package enum VaultClone {
   /// - Parameters:
   ///   - known: Whose files come whatever they weigh: who has invited this person. Of everyone else, of whom nothing can be
   ///     known yet, those come that fit into what a vault takes of strangers, the smallest first.
-  ///   - takesStrangers: Takes everyone.
-  /// - Throws: `noVault` when the remote holds none, `notThisVault` when it is of a kind that is not known,
-  ///   `folderNotEmpty` when the folder has anything in it but what an interrupted clone of this vault left.
+  ///   - takesStrangers: Takes everyone. Of somebody whose files are more than is held unverified, a part.
+  /// - Throws: `tooManyPeople` when nobody is among as much as is held unverified, `noVault` when the remote holds none,
+  ///   `notThisVault` when it is of a kind that is not known, `folderNotEmpty` when the folder has anything in it but what an
+  ///   interrupted clone of this vault left.
   package static func begin(
     from remote: any BlobStore, into folder: FilePath, knowing known: Set<PersonID> = [],
     takesStrangers: Bool = false
@@ -49,17 +50,19 @@ package enum VaultClone {
   ) throws(SyncError) -> Beginning {
     let description = try Self.description(of: remote)
     try requireFree(store, for: description, called: name)
-    let (files, problems) = try ClonedPeople.read(remote)
+    var people = try ClonedPeople.read(remote, order)
+    let files = people.files
     let tree = try keeping(
       SignedTree.load(vault: description.vault, store: store).adding(files))
-    var people = ClonedPeople(files: files, problems: problems)
     if !order.takesStrangers { people.leave(order, besides: try LocalLook.ofFolder(store).files) }
     for (path, bytes) in try people.judge(in: tree)
     where try !hasNewer(path, than: bytes, in: store, tree) {
       try write(path, bytes, into: store)
     }
     // A folder without people is no vault that could be opened.
-    guard tree.personCount > 0 else { throw .noVault }
+    guard tree.personCount > 0 else {
+      throw people.isCut ? .tooManyPeople(fileCount: people.listedCount) : .noVault
+    }
     try write(.vault, description.encoded(), into: store)
     return Beginning(
       vault: description.vault, personCount: tree.personCount, problems: people.problems)
@@ -139,32 +142,77 @@ struct CloneOrder: Sendable {
   var takesStrangers = false
   /// So much comes of everyone else.
   var strangersLimit = CargoQuota.limit
+
+  fileprivate func isKnown(_ owner: CargoOwner) -> Bool {
+    if case .person(let person) = owner { known.contains(person) } else { false }
+  }
+
+  /// The files in the order in which they are read while there is room: of those who are known first, then of those who have
+  /// the least. Whoever fills the folder of one person keeps nobody else out.
+  fileprivate func inTurn(_ files: [ListedFile]) -> [ListedFile] {
+    var folders: [CargoOwner: [ListedFile]] = [:]
+    for file in files {
+      if let owner = CargoOwner(file.path) { folders[owner, default: []].append(file) }
+    }
+    let weights = folders.mapValues { files in
+      files.reduce(into: CargoWeight()) { $0.add(byteCount: $1.size) }
+    }
+    let owners = CargoQuota.smallestFirst(weights).map(\.owner)
+    return (owners.filter(isKnown) + owners.filter { !isKnown($0) }).flatMap { owner in
+      Self.everyKindInTurn(folders[owner] ?? [])
+    }
+  }
+
+  /// One of each kind, the smallest first, then the next of each: of whatever kind somebody has put any number there, the others
+  /// are read.
+  private static func everyKindInTurn(_ files: [ListedFile]) -> [ListedFile] {
+    var kinds: [Int: [ListedFile]] = [:]
+    for file in files { kinds[file.path.cloneTurn, default: []].append(file) }
+    var turns: [(number: Int, kind: Int, file: ListedFile)] = []
+    for (kind, files) in kinds {
+      let sorted = files.map { (file: $0, text: $0.path.string) }
+        .sorted { ($0.file.size, $0.text) < ($1.file.size, $1.text) }
+      for (number, entry) in sorted.enumerated() { turns.append((number, kind, entry.file)) }
+    }
+    return turns.sorted { ($0.number, $0.kind) < ($1.number, $1.kind) }.map(\.file)
+  }
+}
+
+/// A file of a person as a remote lists it. Some servers say no sizes.
+private struct ListedFile {
+  let path: VaultPath
+  let size: UInt64
 }
 
 /// The files of people that a remote shows, of which a clone takes some.
 private struct ClonedPeople {
   private(set) var files: [VaultPath: [UInt8]]
   private(set) var problems: [SyncProblem]
+  /// How many the remote lists.
+  let listedCount: Int
+  /// What was not read, since no more is held unverified.
+  private let unread: [ListedFile]
 
-  init(files: [VaultPath: [UInt8]], problems: [SyncProblem]) {
-    (self.files, self.problems) = (files, problems)
-  }
+  /// Whether more is there than was read.
+  var isCut: Bool { !unread.isEmpty }
 
   static func read(
-    _ remote: any BlobStore
-  ) throws(SyncError) -> (files: [VaultPath: [UInt8]], problems: [SyncProblem]) {
-    var paths: [VaultPath] = []
+    _ remote: any BlobStore, _ order: CloneOrder
+  ) throws(SyncError) -> ClonedPeople {
+    var listed: [ListedFile] = []
     try asking(
       remote.walk(under: "people", depth: 6, limit: RemoteLook.nameLimit) { path, entry in
         if let path, entry.kind == .blob, let known = VaultPath(parsing: path.string) {
-          paths.append(known)
+          listed.append(ListedFile(path: known, size: entry.size))
         }
         return .goOn
       })
     var files: [VaultPath: [UInt8]] = [:]
     var problems: [SyncProblem] = []
+    var unread: [ListedFile] = []
     let unverified = UnverifiedBytes()
-    for path in paths {
+    for file in order.inTurn(listed) {
+      let path = file.path
       let isRead = try unverified.take { () throws(SyncError) in
         do throws(BlobStoreError) {
           return try remote.read(BlobPath(path.string), limit: Limits.signedFileBytes)
@@ -176,12 +224,21 @@ private struct ClonedPeople {
       } then: {
         files[path] = $0
       }
-      guard isRead else { throw .tooManyPeople(fileCount: paths.count) }
+      if !isRead { unread.append(file) }
     }
-    return (files, problems)
+    if !unread.isEmpty { problems.append(.tooMuchNew(unread.count, of: listed.count)) }
+    return ClonedPeople(
+      files: files, problems: problems, listedCount: listed.count, unread: unread)
   }
 
-  /// Leaves the files of those out for whom there is no room.
+  private init(
+    files: [VaultPath: [UInt8]], problems: [SyncProblem], listedCount: Int, unread: [ListedFile]
+  ) {
+    (self.files, self.problems) = (files, problems)
+    (self.listedCount, self.unread) = (listedCount, unread)
+  }
+
+  /// Leaves the files of those out for whom there is no room, or of whom not everything was read.
   ///
   /// - Parameter here: What an interrupted clone has brought: it takes room as well.
   mutating func leave(_ order: CloneOrder, besides here: Set<VaultPath>) {
@@ -189,14 +246,21 @@ private struct ClonedPeople {
     var weights: [CargoOwner: CargoWeight] = [:]
     for (path, bytes) in files {
       guard let owner = CargoOwner(path) else { continue }
-      if case .person(let person) = owner, order.known.contains(person) { continue }
+      if order.isKnown(owner) { continue }
       if here.contains(path) {
         room = room.less(CargoWeight(fileCount: 1, byteCount: UInt64(bytes.count)))
       } else {
         weights[owner, default: CargoWeight()].add(byteCount: UInt64(bytes.count))
       }
     }
-    for (owner, weight) in CargoQuota.smallestFirst(weights) where weight.fits(room) {
+    var cut: Set<CargoOwner> = []
+    for file in unread {
+      guard let owner = CargoOwner(file.path), !order.isKnown(owner) else { continue }
+      weights[owner, default: CargoWeight()].add(byteCount: file.size)
+      cut.insert(owner)
+    }
+    for (owner, weight) in CargoQuota.smallestFirst(weights)
+    where weight.fits(room) && !cut.contains(owner) {
       weights[owner] = nil
       room = room.less(weight)
     }
@@ -211,7 +275,7 @@ private struct ClonedPeople {
     in tree: SignedTree
   ) throws(SyncError) -> [(path: VaultPath, bytes: [UInt8])] {
     var sound: [(path: VaultPath, bytes: [UInt8])] = []
-    for (path, bytes) in files.sorted(by: { $0.key.cloneRank < $1.key.cloneRank }) {
+    for (path, bytes) in files.sorted(by: { $0.key.cloneTurn < $1.key.cloneTurn }) {
       switch try keeping(tree.verdict(on: path, bytes)) {
       case .counts: sound.append((path, bytes))
       // Of no use to anyone, and of no harm.
@@ -224,12 +288,16 @@ private struct ClonedPeople {
 }
 
 extension VaultPath {
-  /// Closings first, then certificates: the rest is verified against them.
-  fileprivate var cloneRank: String {
+  /// Closings first, then certificates: the rest is verified against them. A request to be let in comes last: nobody else needs
+  /// it.
+  fileprivate var cloneTurn: Int {
     switch self {
-    case .closing: "0" + string
-    case .certificate: "1" + string
-    default: "2" + string
+    case .closing: 0
+    case .certificate: 1
+    case .wrap: 2
+    case .device: 3
+    case .deviceRequest: 5
+    default: 4
     }
   }
 }

@@ -21,7 +21,7 @@ package enum SyncError: Error {
   case emptied(remote: RemoteName)
   /// There is no vault on the remote to get.
   case noVault
-  /// There are more bytes of people on the remote than this machine takes unverified.
+  /// There are more bytes of people on the remote than this machine takes unverified, and nobody among those that it takes.
   case tooManyPeople(fileCount: Int)
   /// Another process syncs this remote right now.
   case busy
@@ -44,9 +44,9 @@ package enum SyncError: Error {
         + "If it is meant, begin anew there: kinvault remote remove \(remote), and then kinvault remote add \(remote) ADDRESS"
     case .noVault: "There is no vault on the remote."
     case .tooManyPeople(let count):
-      "The remote shows \(count) files of people, which are more than 64 MiB: no family has so many. Somebody who can write "
-        + "there may have put them there. Take away what is not yours from its folder people, or clone another copy of the "
-        + "vault. Nothing was written here."
+      "The remote shows \(count) files of people, which are more than 64 MiB: no family has so many. Of those that "
+        + "were looked at none makes anybody known. Somebody who can write there may have put them there. Take away what is "
+        + "not yours from its folder people, or clone another copy of the vault. Nothing was written here."
     case .busy: "Another program is syncing this remote right now."
     }
   }
