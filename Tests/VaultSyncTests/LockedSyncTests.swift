@@ -254,6 +254,43 @@ import VaultModel
     try family[1].expectWhole()
   }
 
+  private var incomingRequests: Int { incoming.count { $0.string.contains("/requests/") } }
+
+  /// Whoever can write to a remote, without any key, puts more requests there each time, or others.
+  @Test(arguments: [false, true])
+  func whatOthersPutThereHasOneRoom(removesWhatWasThere: Bool) throws {
+    let vault = family[1].vault
+    let made = MadeUp(vault: vault.id, store: usb)
+    var counts: Set<Int> = []
+    for _ in 0..<3 {
+      let paths = try (0..<30).map { _ in
+        try BlobPath(made.request(to: vault.person).string)
+      }
+      _ = try syncLocked(family[1]) {
+        $0.strangersLimit = CargoWeight(fileCount: 20, byteCount: 1 << 20)
+      }
+      counts.insert(incomingRequests)
+      if removesWhatWasThere { for path in paths { try usb.remove(path) } }
+    }
+    #expect(counts.count == 1 && counts.allSatisfy { $0 > 0 && $0 <= 20 })
+    try family[1].sync(usb)
+    #expect(incoming == [])
+  }
+
+  @Test func statementsFillNoDisk() throws {
+    let (vault, state) = (family[1].vault, family[1].stateStore)
+    let made = MadeUp(vault: vault.id, store: usb)
+    for _ in 0..<100 { _ = try made.request(to: vault.person) }
+    let used = state.space().totalBytes - state.space().availableBytes
+    state.limit(toBytes: used + 400_000)
+    let report = try syncLocked(family[1])
+    #expect(report.problems.map(\.kind) == [.tooMuchNew])
+    #expect(incomingRequests > 0 && incomingRequests < 60)
+    state.limit(toBytes: nil)
+    try family[1].sync(usb)
+    #expect(incoming == [])
+  }
+
   /// What a lazy vault has left there is not fetched for a new note.
   @Test func aLazyVaultFetchesNoAttachmentsWhileLocked() throws {
     var edit = RecordEdit.newRecord("Scan", note: "v1")

@@ -123,6 +123,18 @@ struct IncomingFolder: BlobStore {
 }
 
 extension IncomingFolder {
+  /// The statements in it, with how many bytes they have.
+  func statements() throws(BlobStoreError) -> [VaultPath: UInt64] {
+    var found: [VaultPath: UInt64] = [:]
+    try walk(under: .root, entering: { !$0.string.hasSuffix("/objects") }) { path, entry in
+      if !entry.isFolder, let path, let file = VaultPath(parsing: path.string), file.isStatement {
+        found[file] = entry.size
+      }
+      return .goOn
+    }
+    return found
+  }
+
   /// The counter of a head or register that was fetched; nil for one that counts for nothing.
   func counter(of path: VaultPath, _ tree: SignedTree) throws(SyncError) -> UInt64? {
     guard let bytes = try fetched(BlobPath(path.string), limit: Limits.signedFileBytes) else {

@@ -34,10 +34,12 @@ struct LockedPull {
     // Whatever a head names is there before it: of what cannot be read here only that can be known.
     guard try fetchObjects(into: incoming) else { return }
     if !session.options.isDryRun { try saving(try incoming.flush()) }
+    let room = CargoRoom(try saving(try incoming.room()))
     for path in wanted {
       guard let file = try exchange.fetched(path) else { continue }
-      try exchange.save(path, file, into: incoming)
+      try exchange.save(path, file, into: incoming, room)
     }
+    if room.isUsedUp { session.note(.tooMuchWhileLocked(member)) }
   }
 
   /// Fetches every object that the remote lists of the member and that is not here.
@@ -128,11 +130,14 @@ struct LockedPull {
 
 extension SignedExchange {
   /// Puts a signed file of the remote, verified, into the folder of what was fetched while locked; not over one that is
-  /// there, holds, and is as new.
+  /// there, holds, and is as new; and not where there is no room for it.
   func save(
-    _ path: VaultPath, _ file: (bytes: [UInt8], facts: SignedFacts), into incoming: IncomingFolder
+    _ path: VaultPath, _ file: (bytes: [UInt8], facts: SignedFacts), into incoming: IncomingFolder,
+    _ room: CargoRoom
   ) throws(SyncError) {
     if try hasNewer(path, file, in: incoming) { return }
+    let diskByteCount = IncomingFolder.diskByteCount(UInt64(file.bytes.count))
+    guard room.take(byteCount: Int(diskByteCount)) else { return }
     if !session.options.isDryRun {
       try saving(try incoming.put(BlobPath(path.string), file.bytes))
     }

@@ -14,11 +14,13 @@ struct LockedStatements {
     if news.isEmpty { return }
     let incoming = IncomingFolder(session.home, remote: name)
     let isCarried = try carried()
+    let room = CargoRoom(try saving(try incoming.room()))
     for file in news {
       // What strangers have there waits for a sync that can put it in place.
       guard CargoOwner(file.path).map(isCarried) ?? true else { continue }
-      try exchange.save(file.path, (file.bytes, file.facts), into: incoming)
+      try exchange.save(file.path, (file.bytes, file.facts), into: incoming, room)
     }
+    if room.isUsedUp { session.note(.tooManyStatementsWhileLocked) }
   }
 
   private func carried() throws(SyncError) -> (CargoOwner) -> Bool {

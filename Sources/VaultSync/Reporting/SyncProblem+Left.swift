@@ -50,6 +50,12 @@ extension SyncProblem {
         + "nothing else: kinvault unlock, then kinvault sync")
   }
 
+  static let tooManyStatementsWhileLocked = SyncProblem(
+    .tooMuchNew, .warning, path: "people",
+    "The remote has more of people, and of who may do what, than this machine has room for while the vault is locked: as much "
+      + "as is fetched has to stay free on the disk. What has no room was left there. A sync with the keys takes it: "
+      + "kinvault unlock, then kinvault sync")
+
   /// - Parameter left: What was left on the remote, with what it weighs at least.
   static func strangers(
     _ left: [CargoOwner: CargoWeight], on remote: String

@@ -30,8 +30,12 @@ struct LooseAdmission {
     if loose.isEmpty { return ([], []) }
     let here = CargoHere(session: session, local: sight.local, tree: tree, vouching: vouching)
     var room = session.options.strangersLimit.less(try here.weight()).less(sight.cargo.weight)
+    let fetched = try fetchedWhileLocked()
+    for (path, size) in fetched where isNowhereElse(path) {
+      room = room.less(CargoWeight(fileCount: 1, byteCount: size))
+    }
     var left: Set<VaultPath> = []
-    for (path, size) in smallestFirst(loose, news) {
+    for (path, size) in smallestFirst(loose, news, after: fetched) {
       let weight = CargoWeight(fileCount: 1, byteCount: UInt64(size))
       if weight.fits(room) { room = room.less(weight) } else { left.insert(path) }
     }
@@ -39,11 +43,24 @@ struct LooseAdmission {
     return (loose, left)
   }
 
+  /// What a sync while locked has taken keeps its room, whatever has come to the remote since: the next one takes no more.
+  private func fetchedWhileLocked() throws(SyncError) -> [VaultPath: UInt64] {
+    guard let name = session.name else { return [:] }
+    return try saving(try IncomingFolder(session.home, remote: name).statements())
+  }
+
+  /// Whether neither the folder here nor the remote has it: then nobody can tell whether somebody stands for it.
+  private func isNowhereElse(_ path: VaultPath) -> Bool {
+    sight.look.files[path] == nil && !sight.local.files.contains(path)
+  }
+
+  /// Those first that were fetched already.
   private func smallestFirst(
-    _ loose: Set<VaultPath>, _ news: [VaultPath: Int]
+    _ loose: Set<VaultPath>, _ news: [VaultPath: Int], after fetched: [VaultPath: UInt64]
   ) -> [(path: VaultPath, size: Int)] {
-    loose.map { (path: $0, size: news[$0] ?? 0, text: $0.string) }
-      .sorted { ($0.size, $0.text) < ($1.size, $1.text) }.map { ($0.path, $0.size) }
+    loose.map { path in
+      (path: path, rank: (fetched[path] == nil ? 1 : 0, news[path] ?? 0, path.string))
+    }.sorted { $0.rank < $1.rank }.map { ($0.path, $0.rank.1) }
   }
 
   /// Once, as long as it is the same.
