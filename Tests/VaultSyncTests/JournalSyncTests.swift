@@ -131,6 +131,8 @@ import VaultModel
     let (family, _) = try joinedMonths([usb])
     let (desk, behind) = (family[0], family[1])
     behind.clock.turn(bySeconds: -300 * 86_400)
+    // Else it would know that it was used later.
+    try behind.stateStore.remove("clock")
     let kept = segments(behind.store)
     func syncBoth() throws -> (Set<BlobPath>, Set<BlobPath>) {
       try desk.sync(usb, as: "usb0") { $0.looksEverywhere = true }
@@ -144,6 +146,24 @@ import VaultModel
     let (settled, later) = try syncBoth()
     #expect(later == settled && settled.intersection(kept).count < kept.count - 10)
     #expect(segments(behind.store).isSuperset(of: kept))
+  }
+
+  /// A machine whose battery is empty knows when it was used last.
+  @Test func whoseClockWentBackPutsNothingBack() throws {
+    let usb = MemoryStore()
+    let (family, joined) = try joinedMonths([usb])
+    let (desk, behind) = (family[0], family[1])
+    try #require(behind.stateStore.blobs["clock"] != nil)
+    behind.clock.turn(bySeconds: -300 * 86_400)
+    try desk.sync(usb, as: "usb0") { $0.looksEverywhere = true }
+    func log(_ store: MemoryStore) -> Set<BlobPath> {
+      segments(store).filter { $0.string.hasPrefix("audit/\(desk.vault.device.hex)/") }
+    }
+    let after = log(usb)
+    #expect(after.isSuperset(of: joined))
+    for _ in 0..<2 { try behind.sync(usb, as: "usb0") { $0.looksEverywhere = true } }
+    #expect(log(usb) == after)
+    #expect(log(behind.store) == after)
   }
 
   /// A month that is torn on a remote stands in the place of nothing there.
