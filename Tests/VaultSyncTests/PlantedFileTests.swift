@@ -62,6 +62,26 @@ import VaultTrust
     #expect(ben.store.blobs[path] == usb.blobs[path])
   }
 
+  /// More of them than are remembered by their names.
+  @Test func whatDoesNotHoldIsReadOnce() throws {
+    for _ in 0..<8_300 {
+      let path = VaultPath.deviceRequest(anna.vault.person, .random())
+      try usb.put(BlobPath(path.string), [7])
+    }
+    for _ in 0..<3 { try ben.sync(usb) }
+    for _ in 0..<2 {
+      let report = try ben.sync(usb)
+      #expect(report.traffic.readCount == 1)
+      let told = report.problems.filter { $0.kind == .tooMuchNew }
+      #expect(told.count == 1 && told.allSatisfy { $0.text.contains(" 108 files ") })
+      #expect(report.problems.count == 51)
+    }
+    // One more of them has only itself read.
+    let path = VaultPath.deviceRequest(anna.vault.person, .random())
+    try usb.put(BlobPath(path.string), [7])
+    #expect(try ben.sync(usb).traffic.readCount == 2)
+  }
+
   /// A copier has brought a remote the newest head, and not yet the link that it builds on: nobody puts an older one over it.
   @Test func aNewerOneThatWaitsOnTheRemoteStays() throws {
     let (path, disk) = (try head(of: anna), MemoryStore())

@@ -25,6 +25,7 @@ struct RemoteMemoryEncodingTests {
         fingerprint: .max, finding: .init(kind: .damagedThere, text: "it is\n not right")),
       .head(.random(), .random()): RemoteMemory.Broken(fingerprint: 0, finding: nil),
     ]
+    memory.brokenMarks = [0, 7, .max]
     memory.lastCargoLook = memory.leftCargo.keys.first
     memory.brought = [.head(.random(), .random()): 7, .device(.random(), .random()): .max]
     memory.lastLoss = 5

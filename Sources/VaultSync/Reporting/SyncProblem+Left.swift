@@ -19,6 +19,14 @@ extension SyncProblem {
         + "and take out of its folders people and members what is not yours.")
   }
 
+  static func manyBroken(_ count: Int) -> SyncProblem {
+    SyncProblem(
+      .tooMuchNew, .warning, path: "people",
+      "Besides those that are named, \(count) files of people and members on the remote do not hold, and are not read again "
+        + "while nothing else is new. Look who can write to the remote, and take out of its folders people and members what "
+        + "is not yours.")
+  }
+
   static func brokenLogs(_ count: Int) -> SyncProblem {
     SyncProblem(
       .tooMuchNew, .warning, path: "audit",

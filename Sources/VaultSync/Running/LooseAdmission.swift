@@ -65,10 +65,12 @@ struct LooseAdmission {
 
   /// Once, as long as it is the same.
   private func tell(_ left: Set<VaultPath>) {
-    let known = session.memory.broken
+    let memory = session.memory
     let isNew = left.contains { path in
-      guard let before = known[path], before.finding == nil else { return true }
-      return before.fingerprint != sight.look.files[path]?.fingerprint
+      guard let fingerprint = sight.look.files[path]?.fingerprint,
+        let before = memory.brokenFile(path, marked: fingerprint)
+      else { return true }
+      return before.finding != nil
     }
     if isNew { session.note(.looseFiles(on: session.nameToType)) }
   }

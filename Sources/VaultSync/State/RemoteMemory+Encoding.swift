@@ -24,11 +24,7 @@ extension RemoteMemory {
       lines.append("seen \(mark) \(seen.state.counter) \(seen.state.hash.hex) \(path)")
     }
     for (path, counter) in Self.inOrder(brought) { lines.append("brought \(counter) \(path)") }
-    if !broken.isEmpty { lines.append("basis \(String(basis, radix: 16))") }
-    for (path, file) in Self.inOrder(broken) {
-      let told = file.finding.map { "\($0.kind.rawValue) \(path) \($0.text)" }
-      lines.append("broken \(String(file.fingerprint, radix: 16)) \(told ?? "- \(path)")")
-    }
+    lines += brokenLines
     if let vouched { lines.append("vouched \(vouched.hex)") }
     if let lastCargoLook { lines.append("turn \(lastCargoLook.path)") }
     for (owner, left) in leftCargo.sorted(by: { $0.key < $1.key }) {
@@ -41,6 +37,17 @@ extension RemoteMemory {
       lines.append("returned \(count) \(path)")
     }
     return ChecksummedLines.encode(title: Self.title, lines)
+  }
+
+  private var brokenLines: [String] {
+    if broken.isEmpty && brokenMarks.isEmpty { return [] }
+    var lines = ["basis \(String(basis, radix: 16))"]
+    for (path, file) in Self.inOrder(broken) {
+      let told = file.finding.map { "\($0.kind.rawValue) \(path) \($0.text)" }
+      lines.append("broken \(String(file.fingerprint, radix: 16)) \(told ?? "- \(path)")")
+    }
+    for mark in brokenMarks.sorted() { lines.append("unnamed \(String(mark, radix: 16))") }
+    return lines
   }
 
   /// By the texts of their paths, each of which is made once.
@@ -100,6 +107,9 @@ extension RemoteMemory {
         finding = Finding(kind: kind, text: words.count > 4 ? String(words[4]) : "")
       }
       broken[path] = Broken(fingerprint: mark, finding: finding)
+    case ("unnamed", 2):
+      guard let mark = UInt64(words[1], radix: 16) else { return false }
+      brokenMarks.insert(mark)
     case ("turn", 2):
       lastCargoLook = CargoOwner(path: words[1])
       return lastCargoLook != nil

@@ -93,6 +93,8 @@ package struct RemoteMemory: Hashable, Sendable {
   package var brought: [VaultPath: UInt64] = [:]
   /// The signed files there that do not hold, by path; no more than there is room for.
   package var broken: [VaultPath: Broken] = [:]
+  /// The marks of the others.
+  package var brokenMarks: Set<UInt64> = []
   /// What `SignedTree.basis` was when it was found that they do not hold: with another one they are read again.
   package var basis: UInt64 = 0
   /// When a sync last went through without an error; milliseconds since 1970.
@@ -171,7 +173,7 @@ package struct RemoteMemory: Hashable, Sendable {
         listed[path].map { head.fingerprint == nil || head.fingerprint == $0 } ?? false
       }
       && listed.allSatisfy { path, mark in
-        known[path] != nil || broken[path]?.fingerprint == mark
+        known[path] != nil || brokenFile(path, marked: mark) != nil
       }
   }
 
