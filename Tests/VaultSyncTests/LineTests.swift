@@ -955,6 +955,38 @@ import VaultTrust
     }
   }
 
+  /// Two heads come before what they name. Once that is here it makes no difference which of them is read first: the one says
+  /// that it goes on from a newer head than the other one is.
+  @Test(arguments: [false, true])
+  func headsThatWaitedCountAsForAProcessThatBegins(isSwapped: Bool) throws {
+    let family = try Family(count: 3)
+    let desk = family[0]
+    let (laptop, phone) = isSwapped ? (family[2], family[1]) : (family[1], family[2])
+    let other = MemoryStore()
+    let note = try desk.write("Note", "first")
+    try meet(family.devices, at: remote)
+    try phone.edit(note, "second")
+    let early = phone.store.blobs
+    try phone.edit(note, "third")
+    for device in [phone, laptop] { try device.sync(other, as: "other") }
+    try laptop.write("Other", "other")
+    let all = laptop.store.blobs
+    for (device, blobs) in [(phone, early), (laptop, all)] {
+      let path = BlobPath(VaultPath.head(try device.emma.id, device.vault.device).string)
+      try desk.store.replace(path, #require(blobs[path]), durably: true)
+    }
+    for _ in 0..<2 { _ = try desk.emma.refresh() }
+    #expect(try !desk.contents().values.contains("other"))
+    for (path, bytes) in early.merging(all, uniquingKeysWith: { first, _ in first })
+    where !path.string.hasPrefix("staging") && desk.store.blobs[path] == nil {
+      try desk.store.replace(path, bytes, durably: true)
+    }
+    _ = try desk.emma.refresh()
+    let fresh = try desk.open(on: desk.store, OpenOptions(readOnly: true))
+    #expect(try desk.contents() == Family.Device.contents(of: fresh))
+    #expect(try desk.contents().values.contains("other"))
+  }
+
   /// A program that copies brings what is not there, and of the heads that of the machine it comes from alone.
   private func bring(from one: Family.Device, to other: Family.Device) throws {
     let head = BlobPath(VaultPath.head(try one.emma.id, one.vault.device).string)

@@ -73,7 +73,7 @@ extension Member {
     var hasNews = !changed.isEmpty
     let files = try filesToRead(heads)
     if files.contains(where: { $0.device != context.device.id }) { try noteFormer(&heads) }
-    noteFound(among: files, &heads)
+    try noteFound(among: files, &heads)
     defer { heads.forgetFound() }
     for file in files {
       switch try take(file, &heads) {
@@ -102,9 +102,15 @@ extension Member {
   }
 
   /// Finds the heads of devices of which none is followed: others name them, and how far they come, before their turn comes.
-  private func noteFound(among files: [HeadRegister.File], _ heads: inout HeadsState) {
-    // As long as nothing comes but what those need that wait, none of these is opened.
-    if files.allSatisfy({ heads.waiting[$0.device]?.isOf(file: $0.fingerprint) == true }) { return }
+  private func noteFound(
+    among files: [HeadRegister.File], _ heads: inout HeadsState
+  ) throws(VaultError) {
+    // As long as nothing comes that those need which wait, none of these is opened.
+    var isInVain = true
+    for (device, fingerprint) in files where isInVain {
+      isInVain = try look(at: fingerprint, heads.waiting[device]).isInVain
+    }
+    if isInVain { return }
     for (device, _) in files where heads.loaded[device] == nil {
       do {
         heads.note(found: try register.load(device))

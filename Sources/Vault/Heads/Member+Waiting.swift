@@ -16,9 +16,6 @@ struct Obstacle: Sendable {
   fileprivate let since: UInt64
   /// Whether the head was looked at without asking for whole revisions, and could not be taken all the same.
   fileprivate let isGivenUp: Bool
-
-  /// Whether it keeps this very file from counting, and not one that has come in its place.
-  func isOf(file fingerprint: UInt64) -> Bool { head == fingerprint }
 }
 
 /// Whether a file is there, and its fingerprint.
