@@ -781,6 +781,41 @@ import VaultTrust
       ["by itself", "over the copy"] + (0..<3).map { "of the copy \($0)" }, on: devices)
   }
 
+  /// What this device's head calls a stray is one also for a process that has not met it: whoever goes on from it comes by a
+  /// program that copies, without the stray.
+  @Test func whatGoesOnFromAStrayThatWasToldReplacesNothing() throws {
+    let family = try Family(count: 3)
+    let (desk, laptop, phone) = (family[0], family[1], family[2])
+    let (other, meeting) = (MemoryStore(), MemoryStore())
+    let note = try desk.write("Note", "before")
+    try meet(family.devices, at: remote)
+    for device in family.devices { try device.sync(other, as: "other") }
+    let copy = try desk.clone()
+    try copy.edit(note, "by the copy")
+    for number in 0..<3 { try copy.write("Copy \(number)", "of the copy \(number)") }
+    try copy.sync(remote)
+    try phone.sync(remote)
+    try phone.edit(note, "over the copy")
+    try desk.edit(note, "by itself")
+    try desk.sync(other, as: "other")
+    try laptop.sync(other, as: "other")
+    try phone.sync(meeting, as: "meeting")
+    try laptop.sync(meeting, as: "meeting")
+    let (own, shared) = (laptop.vault.device, desk.vault.device)
+    let told: [DeviceID] = try laptop.emma.heads.withLock {
+      $0.loaded[own]?.head.strays.map(\.device) ?? []
+    }
+    #expect(told == [shared])
+    try bring(from: phone, to: laptop)
+    for isFresh in [false, true] {
+      if isFresh { try laptop.reopen() }
+      _ = try laptop.emma.refresh()
+      let shown = Set(try laptop.contents().values)
+      #expect(shown.contains("by itself"), "fresh: \(isFresh)")
+      #expect(!shown.contains("over the copy"), "fresh: \(isFresh)")
+    }
+  }
+
   /// Another program of this machine finds out that it was copied, while this one syncs. (Schedule 49631 of a campaign: the
   /// sync ended, since the new device's log was not known to be anybody's.)
   @Test(arguments: PassingStore.Moment.allCases)

@@ -65,6 +65,10 @@ struct KnownLines: Sendable {
   func isOfStray(
     _ mark: HeadMark, of device: DeviceID, besides followed: FollowedLine
   ) -> Bool {
+    // This device's head has said so, also where this process has not met the stray itself.
+    if let told = strays[device], told.mark == mark, followed.mark.counter > told.above {
+      return true
+    }
     guard let stray = strayLines[device] else { return false }
     return stray.has(mark) && stray.isApart(from: followed.mark)
   }
