@@ -238,25 +238,17 @@ extension AccessOptions {
       switch problem.kind {
       case .unfinished, .dividedKeys: true
       case .rollback: problem.path.hasPrefix("people/")
-      // A member that fell with the device that made it: what brings it back.
-      case .waiting:
-        if case .memberRoot? = VaultPath(parsing: problem.path) { true } else { false }
       default: false
       }
     }
-    let told = toldNow.map { problem -> String in
-      switch problem.kind {
-      case .rollback: "\(problem.path): \(problem.reason)"
-      case .waiting: "\(problem.member ?? problem.path): \(problem.reason)"
-      default: problem.reason
-      }
-    }
     var notes =
-      told
+      toldNow.map { $0.kind == .rollback ? "\($0.path): \($0.reason)" : $0.reason }
       + vault.problems.filter { [.parted, .takenAlong, .heldBack].contains($0.kind) }.map(\.reason)
+    let fallen = FallenMembers(among: serious)
+    if let note = fallen.note { notes.append(note) }
     // Where nothing is remembered of either, the problem itself is told.
     if case .words(_, _?)? = vault.dividedKeys { notes += [vault.dividedKeys?.text ?? ""] }
-    let others = serious.count - toldNow.count
+    let others = serious.count - toldNow.count - fallen.problems.count
     if others > 0 {
       let count = counted(others, "problem was", "problems were")
       notes.append("\(count) found in this vault. To see what: kinvault check")

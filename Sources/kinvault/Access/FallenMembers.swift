@@ -1,0 +1,29 @@
+import Vault
+import VaultModel
+
+/// Members that counted here and fell with the device that had made them, as their person removed it where nobody had met them.
+struct FallenMembers {
+  private static let shownCount = 3
+
+  let problems: [Problem]
+
+  /// - Parameter problems: What was found when the vault was opened.
+  init(among problems: [Problem]) { self.problems = problems.filter(Self.isOne) }
+
+  private static func isOne(_ problem: Problem) -> Bool {
+    guard problem.kind == .waiting, problem.severity > .note,
+      case .memberRoot? = VaultPath(parsing: problem.path)
+    else { return false }
+    return true
+  }
+
+  /// What brings them back, in one line: whoever has such a device may have made any number. Nil if there are none.
+  var note: String? {
+    guard let first = problems.first else { return nil }
+    var names = problems.prefix(Self.shownCount).map { $0.member ?? $0.path }
+    let others = problems.count - names.count
+    if others > 0 { names.append("\(others) more") }
+    let each = problems.count > 1 ? ", each of them" : ""
+    return "\(names.joined(separator: ", "))\(each): \(first.reason)"
+  }
+}
