@@ -323,6 +323,28 @@ import VaultTrust
     }
   }
 
+  /// A member that would take the place of another one, and that nobody has accepted, is neither missed nor to be kept.
+  @Test func whatNobodyHasAcceptedIsNotToBeKept() throws {
+    let (usb, disk) = (MemoryStore(), MemoryStore())
+    let family = try Family(count: 3)
+    let (desk, laptop, phone) = (family[0], family[1], family[2])
+    try family.meet(at: usb)
+    let emma = try phone.emma
+    let anew = try phone.vault.addMember(named: emma.name, renewing: emma.id)
+    _ = try anew.commit([.newRecord("Note", note: "x")])
+    for machine in [phone, laptop] { try machine.sync(disk, as: "disk") }
+    try #require(laptop.vault.member(anew.id) != nil)
+    // The desk has not seen it.
+    try desk.vault.beginGeneration(removing: [phone.vault.device], words: Family.words.words)
+    for machine in [desk, laptop, desk] { try machine.sync(usb) }
+    try laptop.reopen()
+    #expect(laptop.vault.member(anew.id) == nil)
+    let root = VaultPath.memberRoot(anew.id).string
+    let problem = try #require(laptop.vault.problems.first { $0.path == root })
+    #expect(problem.severity == .note && problem.kind == .waiting)
+    #expect(try laptop.vault.unlistedMembers().isEmpty)
+  }
+
   /// What it wrote stays its person's, and readers are told that others may have its key.
   @Test func whatItSignedIsStillItsPersons() throws {
     let usb = MemoryStore()

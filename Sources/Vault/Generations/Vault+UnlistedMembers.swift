@@ -23,7 +23,8 @@ package struct UnlistedMember: Sendable {
 
 extension Vault {
   /// The members that a device of this person made and that no closing lists, as far as they counted here before this machine
-  /// heard that the device is out. What whoever has the device makes after that is none of them.
+  /// heard that the device is out. What whoever has the device makes after that is none of them; nor is what would have taken
+  /// another member's place and was not accepted here.
   package func unlistedMembers() throws(VaultError) -> [UnlistedMember] {
     try context.reloadPeople()
     let entries = try storing(context.store.list("members"))
@@ -45,6 +46,7 @@ extension Vault {
     let trust = context.people.trust
     guard root.person == person, trust.device(root.certificate) == .former,
       !trust.stands(id.root, by: root.certificate),
+      root.renews == nil || memberNames.name(of: id) != nil,
       let device = trust.statements.certificates[root.certificate]?.device
     else { return nil }
     var statements: Set<StatementID> = [id.root]

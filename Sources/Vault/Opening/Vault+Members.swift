@@ -156,6 +156,12 @@ extension Vault {
   private func problem(_ error: VaultError, ofClosed id: MemberID, _ path: String) -> Problem {
     var problem = Problem(error, path: path)
     problem.member = memberNames.name(of: id)?.string
+    // Nobody misses what was only offered here, and whoever has a removed device can have offered it.
+    if problem.member == nil, problem.kind == .waiting,
+      problem.path == VaultPath.memberRoot(id).string
+    {
+      problem.severity = .note
+    }
     return problem
   }
 
