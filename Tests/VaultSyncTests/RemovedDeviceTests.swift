@@ -309,6 +309,41 @@ import VaultTrust
     }
   }
 
+  /// Whom the device had taken out of it before stays out, and is given none of the new keys.
+  @Test func whomItHadTakenOutStaysOutOfWhatIsKept() throws {
+    let (usb, disk) = (MemoryStore(), MemoryStore())
+    let family = try Family(count: 3)
+    let (desk, laptop, phone) = (family[0], family[1], family[2])
+    try family.meet(at: usb)
+    let mia = try phone.vault.addMember(named: #require(FileName("Mia"))).id
+    for machine in [phone, laptop] { try machine.sync(disk, as: "disk") }
+    let made = try PersonCreation(
+      copy: VaultCopy(
+        id: laptop.vault.id, store: laptop.store, state: StateFolder(store: MemoryStore()),
+        clock: .system)
+    ).run(
+      Family.newDevice, password: SecretBytes(copying: Array("pw".utf8)), words: .random())
+    let stranger = made.person
+    try laptop.vault.share(
+      #require(laptop.vault.member(mia)), with: stranger, role: .editor)
+    for machine in [laptop, phone] { try machine.sync(disk, as: "disk") }
+    try phone.vault.beginEpoch(of: #require(phone.vault.member(mia)), without: [stranger])
+    for machine in [phone, laptop] { try machine.sync(disk, as: "disk") }
+    let shown = try #require(laptop.vault.member(mia))
+    try #require(!shown.register.links.access.includes(stranger))
+    // The desk has not seen it.
+    try desk.vault.beginGeneration(removing: [phone.vault.device], words: Family.words.words)
+    for machine in [desk, laptop, desk] { try machine.sync(usb) }
+    try laptop.reopen()
+    let unlisted = try laptop.vault.unlistedMembers()
+    try #require(unlisted.map(\.id) == [mia])
+    try laptop.vault.keep(unlisted, words: Family.words.words)
+    let kept = try #require(laptop.vault.member(mia))
+    #expect(!kept.register.links.access.includes(stranger))
+    try laptop.vault.beginEpoch(of: kept, without: [])
+    #expect(!kept.register.links.holders(of: kept.epoch).contains(stranger))
+  }
+
   /// Whoever has the device makes another one, which is put into the folder of a machine that has heard of its removal.
   @Test func aMemberThatItMakesLaterIsNotToBeKept() throws {
     let mia = try thief.addMember(named: #require(FileName("Mia")))

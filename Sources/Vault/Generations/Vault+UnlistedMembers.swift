@@ -17,7 +17,7 @@ package struct UnlistedMember: Sendable {
   package let made: UInt64
   /// When the device was left out, by the clock of the machine that did; nil if another certificate of it counts.
   package let removed: UInt64?
-  /// What a closing has to list: its root, and the links of the device that change nobody's access.
+  /// What a closing has to list: its root, and the links of the device that give nobody anything.
   fileprivate let statements: Set<StatementID>
 }
 
@@ -52,21 +52,31 @@ extension Vault {
     var statements: Set<StatementID> = [id.root]
     for (path, bytes) in files {
       guard case .link(_, let link) = path else { continue }
-      if try changesNoAccess(bytes, at: path, by: root.certificate) { statements.insert(link) }
+      if try givesNothing(bytes, at: path, by: root.certificate) { statements.insert(link) }
     }
     return UnlistedMember(
       id: id, name: nameOfClosed(id), device: device, made: root.time,
       removed: try context.ownPerson().removal(of: device), statements: statements)
   }
 
-  /// Whether it is a link of this certificate's that begins an epoch or names wraps, and nothing else: whoever has the device may
-  /// have given access before this machine had heard that it is out.
-  private func changesNoAccess(
+  /// Whether it is a link of this certificate's that begins an epoch, names wraps or takes away, and nothing else: whoever has
+  /// the device may have given access before this machine had heard that it is out. But whom it took out is to stay out.
+  private func givesNothing(
     _ bytes: [UInt8], at path: VaultPath, by certificate: StatementID
   ) throws(VaultError) -> Bool {
     do {
       let link = try Link(decoding: SignedFile(decoding: bytes).body)
-      return link.certificate == certificate && link.changes.isEmpty && link.confirmed.isEmpty
+      guard link.certificate == certificate, link.place != nil, link.confirmed.isEmpty else {
+        return false
+      }
+      return link.changes.allSatisfy { change in
+        switch change {
+        case .limit: true
+        // It takes an offer back.
+        case .offer(let taker): taker == link.person
+        case .give, .handOver, .agree: false
+        }
+      }
     } catch {
       throw VaultError(error, path: path.string)
     }
@@ -75,7 +85,8 @@ extension Vault {
   /// Has members count again: a closing lists them, which lets all devices stay. They are open when this returns, where this
   /// person has their keys, which whoever has the removed device has as well: their owners begin new epochs.
   ///
-  /// What the device gave of them stays without effect; their owners can give it again.
+  /// What the device gave of them stays without effect; their owners can give it again. So is what it took from another owner, as
+  /// far as that confirms what they had given; whom it took out otherwise stays out.
   ///
   /// - Parameters:
   ///   - members: Some of `unlistedMembers`.
