@@ -131,6 +131,8 @@ import Testing
     try laptop.run("member", "keep", "Ida", "--words-file", words, "--yes", expecting: 6)
     let asked = try laptop.run("member", "keep", "Liam", "--words-file", words, expecting: 10)
     #expect(asked.errors.contains("Liam was made on tablet"), "\(asked.errors)")
+    // As before each change of keys.
+    #expect(asked.errors.contains("STAYS") && asked.errors.contains("(this one)"))
     let kept = try laptop.run(
       "member", "keep", "Liam", "--words-file", words, "--yes", expecting: 0)
     #expect(kept.output.contains("Liam counts again."), "\(kept.output)")

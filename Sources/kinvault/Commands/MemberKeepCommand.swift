@@ -39,6 +39,7 @@ struct MemberKeepCommand: ParsableCommand {
       KeyRenewal(vault: vault).meet(remotes)
       let kept = try find(member, in: vault)
       let name = Terminal.visible(kept.name)
+      try vault.closingPreview(removing: []).print(in: vault)
       try Confirmation.require(
         "\(name) was made on \(Self.maker(of: kept, in: vault)), \(DateText.local(milliseconds: kept.made)) by its clock. "
           + "Keep it as yours?", isGiven: yes)
@@ -49,6 +50,7 @@ struct MemberKeepCommand: ParsableCommand {
       }
       vault.audit.note(.share, member: kept.id, detail: "member keep")
       Terminal.writeLine("\(name) counts again.")
+      Terminal.note("kinvault: Look who has access to it now: kinvault access list")
       try KeyRenewal(vault: vault).run(remotes)
     }
   }
