@@ -22,6 +22,8 @@ extension Member {
           problems.append(problem)
         }
       }
+      // It is this machine that was put back, or copied, and not whoever has read what the other one wrote.
+      if state.withLock({ $0.isApartFromFile }) { problems.removeAll { $0.kind == .fork } }
       if let kept, let problem = try putBackIfGone(kept, heads) { problems.append(problem) }
       problems += try compare(heads, with: rollback)
       if heads.restCount > 0 { problems.append(restOfFormer(count: heads.restCount)) }

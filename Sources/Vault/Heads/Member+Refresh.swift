@@ -53,6 +53,8 @@ extension Member {
       // Also where that other machine's head stands here alone, without all that it names.
       guard isApartFromOwn(error) || error.isDamage, try hasFollowedSlot() else { throw error }
       return try heads.withLock { (heads) throws(VaultError) in
+        // The other program may have followed an epoch that this one has not heard of.
+        try loadLinks()
         if context.isReadOnly || !mayWrite { return try catchUp(&heads) }
         return try context.state.withCommitLock { () throws(VaultError) in
           try catchUpOrPart(&heads)
