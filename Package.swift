@@ -394,6 +394,10 @@ if purpose == "tests" || purpose == "program" {
       settings.append(.treatAllWarnings(as: .error))
     }
     settings.append(.unsafeFlags(["-enable-testing"], .when(configuration: .release)))
+    // Nobody waits for what says things to people, and it is a third of our own code.
+    if target.name == "kinvault" || target.name == "Window" {
+      settings.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
+    }
     // What is tested is optimized, and not what tests it: that takes the compiler longer than it saves. Nothing waits for its
     // module, so that is made along with the objects, and not by another run of the compiler over the same sources.
     if target.type == .test {
@@ -414,16 +418,20 @@ if purpose == "program" {
   let packaging = "\(Context.packageDirectory)/Scripts/packaging"
   for target in package.targets where target.type == .executable {
     var flags = [
-      "-static-stdlib", "-Xlinker", "--build-id=sha1", "-Xlinker", "--icf=safe", "-Xlinker",
+      "-static-stdlib", "-Xlinker", "--build-id=sha1", "-Xlinker",
       "--version-script=\(packaging)/no-exports.map", "-l_FoundationCollections",
       "-l_FoundationCShims",
     ]
     if target.name == "kinvault" {
+      // Of what the compiler of Swift makes the linker is not told which functions have to stay apart. None has: nothing here
+      // asks whether two of them are one.
       flags += [
-        "-use-ld=lld", "-Xlinker", "--undefined-version", "-Xlinker", "-z", "-Xlinker",
-        "pack-relative-relocs", "-Xclang-linker", "-Wl,--no-eh-frame-hdr", "-Xlinker", "-T",
-        "-Xlinker", "\(packaging)/no-unwinding.ld",
+        "-use-ld=lld", "-Xlinker", "--icf=all", "-Xlinker", "--undefined-version", "-Xlinker", "-z",
+        "-Xlinker", "pack-relative-relocs", "-Xclang-linker", "-Wl,--no-eh-frame-hdr", "-Xlinker",
+        "-T", "-Xlinker", "\(packaging)/no-unwinding.ld",
       ]
+    } else {
+      flags += ["-Xlinker", "--icf=safe"]
     }
     target.linkerSettings = (target.linkerSettings ?? []) + [.unsafeFlags(flags)]
   }
