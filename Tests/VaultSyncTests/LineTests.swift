@@ -1129,6 +1129,39 @@ import VaultTrust
     try expectAll(["original 2", "copy 2"], on: devices)
   }
 
+  /// Both copies have written the register of the device that they were, under one number, and have become devices of their own
+  /// before they met: nobody writes that register anew.
+  @Test func twoCopiesThatBothGoOnLeaveOneRegister() throws {
+    let family = try Family(count: 1)
+    let desk = family[0]
+    let (one, two) = (MemoryStore(), MemoryStore())
+    try desk.write("Before", "before")
+    try desk.sync(one, as: "one")
+    try desk.sync(two, as: "two")
+    let shared = desk.vault.device
+    let twin = try desk.clone()
+    for (device, name) in [(desk, "Dora"), (twin, "Emil")] {
+      let known = Acquaintance(
+        person: .random(), name: name, verification: .wordsCompared, time: 1)
+      try device.vault.changePersonalProfile { $0.note(known) }
+      try device.write("By one", "by \(name)")
+    }
+    try desk.sync(one, as: "one")
+    try twin.sync(two, as: "two")
+    for _ in 0..<5 {
+      for device in [desk, twin] {
+        try device.sync(one, as: "one")
+        try device.sync(two, as: "two")
+      }
+    }
+    #expect(desk.vault.device != shared && twin.vault.device != shared)
+    for device in [desk, twin] {
+      for (remote, name) in [(one, "one"), (two, "two")] {
+        #expect(try device.sync(remote, as: name).problems.filter { $0.kind == .fork } == [])
+      }
+    }
+  }
+
   /// The two copies sync with remotes of their own, and a third machine with both.
   @Test func twoCopiesMeetThroughAThirdMachine() throws {
     let family = try Family(count: 2)

@@ -92,7 +92,13 @@ import VaultModel
     Self.forEachSituation { situation in
       guard let remote = situation.remote else { return }
       let others = [situation.local, situation.mark, situation.shown].compactMap(\.self)
-      let isFork = others.contains { $0.counter == remote.counter && $0.hash != remote.hash }
+      // What another device says of itself is settled once the greater file stands on both sides.
+      let isSettling =
+        !situation.hasLines && !situation.isOwn && situation.local == situation.remote
+      let isFork = others.contains {
+        $0.counter == remote.counter && $0.hash != remote.hash
+          && !(isSettling && $0.hash < remote.hash)
+      }
       let plan = RegisterPlan(situation)
       #expect(plan.findings.contains(.forked(counter: remote.counter)) == isFork)
       guard isFork, situation.hasLines || situation.isOwn else { return }
@@ -119,6 +125,23 @@ import VaultModel
       count += 1
     }
     #expect(count > 0)
+  }
+
+  /// The device whose register was written twice may never write it anew.
+  @Test func whatIsSettledOnBothSidesIsToldNoMore() throws {
+    let states = Self.states.compactMap(\.self).filter { $0.counter == 2 }
+    let (lesser, greater) = (
+      try #require(states.min { $0.hash < $1.hash }),
+      try #require(states.max { $0.hash < $1.hash })
+    )
+    for isOwn in [false, true] {
+      let plan = RegisterPlan(
+        RegisterSituation(
+          local: greater, remote: greater, mark: lesser, shown: lesser, isOwn: isOwn,
+          hasLines: false))
+      #expect(plan.isForked == isOwn)
+      #expect(plan.action == .leave)
+    }
   }
 
   @Test func whatIsHereAndNewerIsAlwaysPut() {

@@ -130,12 +130,21 @@ extension RegisterSituation {
     return .wentBack(shows: remote?.counter ?? 0, showed: shown.counter)
   }
 
-  /// The counter of a state that has two files.
+  /// The counter of a state that has two files, of which it is not settled yet which one holds.
   fileprivate var forkedCounter: UInt64? {
     guard let remote else { return nil }
     let others = [local, mark, shown].compactMap(\.self)
-    let fork = others.first { $0.counter == remote.counter && $0.hash != remote.hash }
+    let fork = others.first {
+      $0.counter == remote.counter && $0.hash != remote.hash && !isSettled(after: $0)
+    }
     return fork?.counter
+  }
+
+  /// Whether the file of another device that holds everywhere stands on both sides by now, and not this one. That device may never
+  /// write it anew, as its machine has gone on as another one.
+  private func isSettled(after other: RegisterState) -> Bool {
+    guard let remote else { return false }
+    return !hasLines && !isOwn && local == remote && other.hash < remote.hash
   }
 
   /// What is done with two files of one counter. What a device says of itself loses nothing where one of them holds: on

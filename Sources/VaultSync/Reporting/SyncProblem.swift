@@ -86,8 +86,8 @@ extension SyncProblem {
     case .forked(let counter) where !register.isHead:
       self.init(
         .fork, .note, path: path,
-        "Two different files have the number \(counter): a copy of this device's keys has written there too. What it is "
-          + "called may change to and fro, until the device itself writes this file anew with a sync."
+        "Two different files have the number \(counter): a copy of this device's keys has written there too. One of them, "
+          + "the same one everywhere, holds until the device itself writes this file anew with a sync."
       )
     case .forked(let counter):
       self.init(

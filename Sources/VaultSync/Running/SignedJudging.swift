@@ -255,7 +255,7 @@ extension SignedExchange {
       for (path, state) in there where plan(path).action != .compare {
         if let known = memory.seen[path], known.state.counter > state.counter { continue }
         if let known = memory.seen[path], known.state.counter == state.counter, state.counter > 0,
-          known.state.hash != state.hash
+          known.state.hash != state.hash, !holds(path, state, insteadOf: known.state)
         {
           continue
         }
@@ -263,6 +263,15 @@ extension SignedExchange {
           fingerprint: look.files[path]?.fingerprint, state: state)
       }
     }
+  }
+
+  /// Whether of two files of one counter, in which another device says something of itself, this is the one that holds
+  /// everywhere.
+  private func holds(
+    _ path: VaultPath, _ state: RegisterState, insteadOf other: RegisterState
+  ) -> Bool {
+    guard case .device(_, let device) = path, device != session.home.device else { return false }
+    return other.hash < state.hash
   }
 
   /// Whatever is newer there than here nobody has put there from this folder, unless it has come here since this was looked at.
