@@ -1130,8 +1130,8 @@ import VaultTrust
   }
 
   /// Both copies have written the register of the device that they were, under one number, and have become devices of their own
-  /// before they met: nobody writes that register anew.
-  @Test func twoCopiesThatBothGoOnLeaveOneRegister() throws {
+  /// before they met: nobody writes that register anew, and both have chosen one name.
+  @Test func twoCopiesThatBothGoOnLeaveOneRegisterAndTwoNames() throws {
     let family = try Family(count: 1)
     let desk = family[0]
     let (one, two) = (MemoryStore(), MemoryStore())
@@ -1159,7 +1159,14 @@ import VaultTrust
       for (remote, name) in [(one, "one"), (two, "two")] {
         #expect(try device.sync(remote, as: name).problems.filter { $0.kind == .fork } == [])
       }
+      let devices = try device.vault.devices()
+      let names = devices.compactMap { $0.profile?.deviceName }.sorted()
+      #expect(names == ["desk", "desk-2", "desk-3"])
+      #expect(devices.allSatisfy { $0.lastWrite != nil }, "\(devices)")
     }
+    // Who keeps the name is the same for all.
+    let new = try desk.vault.devices().filter { $0.id != shared }.sorted { $0.id < $1.id }
+    #expect(new.map { $0.profile?.deviceName } == ["desk-2", "desk-3"])
   }
 
   /// The two copies sync with remotes of their own, and a third machine with both.

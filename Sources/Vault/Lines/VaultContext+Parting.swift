@@ -132,12 +132,38 @@ extension VaultContext {
     return next
   }
 
+  /// The name that this device is to take, if it has become one of its own and another device of the person has the same name:
+  /// two copies of a machine that do so before they meet choose one. The one with the smallest id keeps it, so that all come to
+  /// the same. Nil if this one does.
+  func nameBesideCopy() -> String? {
+    guard !isReadOnly, let own = people[person], Self.hasBecomeAnother(device.id, own),
+      let name = profile(of: device.id)?.deviceName, Self.numberedBase(of: name) != nil
+    else { return nil }
+    let isTaken = own.devices.keys.contains { other in
+      other != device.id && profile(of: other)?.deviceName == name
+        && (other < device.id || !Self.hasBecomeAnother(other, own))
+    }
+    return isTaken ? nextName(after: name) : nil
+  }
+
+  /// Whether the device's machine was another one before: that has approved its certificate, without an `approval`.
+  private static func hasBecomeAnother(_ device: DeviceID, _ person: Person) -> Bool {
+    (person.certificates[device] ?? []).contains {
+      $0.certificate.approval.isEmpty && $0.certificate.approver != nil
+    }
+  }
+
+  /// What stands before the number of a device's name; nil where it has none.
+  private static func numberedBase(of name: String) -> Substring? {
+    guard let hyphen = name.lastIndex(of: "-"), UInt32(name[hyphen...].dropFirst()) != nil else {
+      return nil
+    }
+    return name[..<hyphen]
+  }
+
   /// The name with the next number that none of the person's devices has: desk, desk-2, desk-3.
   private func nextName(after name: String) -> String {
-    var base = Substring(name)
-    if let hyphen = name.lastIndex(of: "-"), UInt32(name[hyphen...].dropFirst()) != nil {
-      base = name[..<hyphen]
-    }
+    let base = Self.numberedBase(of: name) ?? Substring(name)
     let known = people[person]?.devices.keys.compactMap { profile(of: $0)?.deviceName } ?? []
     var number = 2
     while known.contains("\(base)-\(number)") { number += 1 }

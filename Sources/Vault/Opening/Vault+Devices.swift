@@ -24,7 +24,9 @@ extension Vault {
   /// - Throws: What reading the vault folder throws. A device whose register is broken has no profile.
   package func devices() throws(VaultError) -> [KnownDevice] {
     try context.reloadPeople()
-    let writes = lastWrites()
+    var writes = lastWrites()
+    let silent = context.people.persons.values.flatMap(\.devices.keys).filter { writes[$0] == nil }
+    if !silent.isEmpty { writes.merge(lastRecords(of: Set(silent))) { known, _ in known } }
     var devices: [KnownDevice] = []
     for (person, known) in context.people.persons {
       for (device, certified) in known.devices {
@@ -76,6 +78,17 @@ extension Vault {
     }
   }
 
+  /// When devices without a head that is followed last wrote one of the records as they are: the machine of such a one has gone
+  /// on as another device.
+  private func lastRecords(of devices: Set<DeviceID>) -> [DeviceID: HybridTime] {
+    members.reduce(into: [:]) { latest, member in
+      let entries = member.state.withLock { $0.manifest.entries }
+      for entry in entries where devices.contains(entry.device) {
+        latest[entry.device] = max(latest[entry.device] ?? .zero, entry.time)
+      }
+    }
+  }
+
   /// Nil when the register is missing or does not hold; `check` says which.
   func profile(
     of device: DeviceID, _ certified: CertifiedDevice
@@ -94,6 +107,21 @@ extension Vault {
   /// - Throws: `readOnly`; `noSpace`, `io`; `damaged` when the device's register is.
   package func renameDevice(to name: String) throws(VaultError) {
     try changeProfile { $0.deviceName = name }
+  }
+
+  /// Gives this device, which has become one of its own, another name where another one of its person has the same.
+  ///
+  /// - Returns: The new name; nil if it keeps the one that it has.
+  /// - Throws: As `renameDevice`.
+  package func renameBesideCopy() throws(VaultError) -> String? {
+    guard context.nameBesideCopy() != nil else { return nil }
+    return try context.whileThisDevice { () throws(VaultError) -> String? in
+      guard let name = context.nameBesideCopy() else { return nil }
+      try context.changeProfile { $0.deviceName = name }
+      // What this process notes from now on is noted under this name.
+      if context.parted != nil { context.noteParting(name) }
+      return name
+    }
   }
 
   /// Writes this device's register anew as it is, with a counter that none before had, nor most likely the one that a copy of

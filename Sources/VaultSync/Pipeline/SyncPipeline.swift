@@ -59,7 +59,8 @@ struct SyncPipeline {
     case .forgetIncoming: try forgetIncoming()
     case .tendAccess:
       let tending = VaultTending(session: session, vault: vault)
-      let hasRegister = try tending.tendRegister(exchange)
+      var hasRegister = try tending.tendRegister(exchange)
+      if try tending.tendName() { hasRegister = true }
       if tending.tendAccess() || hasRegister || exchange.isOfFormerDevice {
         return .lookIsOutdated
       }

@@ -33,6 +33,15 @@ struct VaultTending {
     return true
   }
 
+  /// Gives this device another name, where another copy of its machine has chosen the same one.
+  ///
+  /// - Returns: Whether it has another name.
+  func tendName() throws(SyncError) -> Bool {
+    guard let name = try keeping(vault.renameBesideCopy()) else { return false }
+    session.note(.renamed(.device(vault.person, vault.device), name: name))
+    return true
+  }
+
   /// Sees to who has access to members: goes on with epochs that were interrupted, hands over what was agreed to, begins
   /// the epochs that are due, and removes what is left of older ones. What keeps it from that keeps nothing else from
   /// being done or synced.

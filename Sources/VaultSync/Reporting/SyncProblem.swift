@@ -284,6 +284,13 @@ extension SyncProblem {
         + "both. What either has written is kept.")
   }
 
+  static func renamed(_ path: VaultPath, name: String) -> SyncProblem {
+    SyncProblem(
+      .parted, .note, path: path.string,
+      "This machine, which was put back to an earlier state, or copied, goes on as \(name) from now on: another one of your "
+        + "devices had the same name. To call it otherwise: kinvault device rename")
+  }
+
   static func unusablePack(_ path: String, _ reason: String) -> SyncProblem {
     SyncProblem(
       .damagedThere, .warning, path: path,
