@@ -1169,6 +1169,29 @@ import VaultTrust
     #expect(new.map { $0.profile?.deviceName } == ["desk-2", "desk-3"])
   }
 
+  /// Two machines have each met one of two copies, and then meet: it is the copied machine that is named.
+  @Test func whoHasMetACopyIsNotSaidToBeCopied() throws {
+    let family = try Family(count: 3)
+    let (desk, one, other) = (family[0], family[1], family[2])
+    let (near, far) = (MemoryStore(), MemoryStore())
+    try desk.write("Before", "before")
+    try meet(family.devices, at: remote)
+    let twin = try desk.clone()
+    for (copy, store, name, friend) in [(desk, near, "near", one), (twin, far, "far", other)] {
+      try copy.write("By a copy", "by a copy, \(name)")
+      try copy.sync(store, as: name)
+      try friend.sync(store, as: name)
+      try friend.write("By a friend", "by a friend, \(name)")
+    }
+    try one.sync(remote)
+    for (reader, writer) in [(other, one), (one, other)] {
+      let head = VaultPath.head(try reader.emma.id, writer.vault.device).string
+      let told = try reader.sync(remote).problems.filter { $0.path == head }.map(\.text)
+      let name = reader.vault.name(of: desk.vault.device)
+      #expect(told.count == 1 && told.allSatisfy { $0.contains("machine of “\(name)”") }, "\(told)")
+    }
+  }
+
   /// The two copies sync with remotes of their own, and a third machine with both.
   @Test func twoCopiesMeetThroughAThirdMachine() throws {
     let family = try Family(count: 2)

@@ -96,6 +96,26 @@ extension Member {
   func requireSharedLines(
     _ head: Head, of device: DeviceID, _ heads: HeadsState
   ) throws(VaultError) {
+    if let (cover, known) = firstOfAnotherLine(in: head, of: device, heads) {
+      let isOwn = cover.device == context.device.id
+      if isOwn, witnesses.areOfOnePerson(device, cover.device),
+        let stray = head.strays.first(where: { stray in
+          stray.device == cover.device && known.has(stray.mark)
+        })
+      {
+        throw .branched(path: register.path(of: cover.device).string, above: stray.above)
+      }
+      throw .branched(path: register.path(of: device).string, above: 0)
+    }
+    if firstBeginningOfAnotherLine(in: head, of: device, heads) != nil {
+      throw .branched(path: register.path(of: device).string, above: 0)
+    }
+  }
+
+  /// The first that a head names of another line of its device than is followed here, and what is followed.
+  private func firstOfAnotherLine(
+    in head: Head, of device: DeviceID, _ heads: HeadsState
+  ) -> (cover: Head.Cover, known: FollowedLine)? {
     let witnesses = self.witnesses
     // Once for all that it names, which may be very many.
     lazy var behind = heads.newestBehind(by: witnesses)
@@ -111,17 +131,9 @@ extension Member {
       guard let known = followed else { continue }
       // It is this head that tells whose the line is that was followed here: all heads are read anew after it.
       if !isOwn, takesOver(known, of: cover.device, head, of: device, heads) { continue }
-      guard isOfAnotherLine(cover, than: known, head, heads) else { continue }
-      if isOwn, witnesses.areOfOnePerson(device, cover.device),
-        let stray = head.strays.first(where: { stray in
-          stray.device == cover.device && known.has(stray.mark)
-        })
-      {
-        throw .branched(path: register.path(of: cover.device).string, above: stray.above)
-      }
-      throw .branched(path: register.path(of: device).string, above: 0)
+      if isOfAnotherLine(cover, than: known, head, heads) { return (cover, known) }
     }
-    try requireSharedBeginnings(head, of: device, heads)
+    return nil
   }
 
   /// Whether a head names one of another line of some device than is followed here, as far as that is known.
@@ -138,19 +150,20 @@ extension Member {
       || head.strays.contains { $0.device == device && known.has($0.mark) }
   }
 
-  /// - Throws: `branched` if the head's writer was another device before, and what it had in common with that one's line when it
-  ///   left it is of another line than is followed here: its entries have counters of that which tell nothing.
-  private func requireSharedBeginnings(
-    _ head: Head, of device: DeviceID, _ heads: HeadsState
-  ) throws(VaultError) {
+  /// The device that the head's writer was before, if what it had in common with that one's line when it left it is of another
+  /// line than is followed here: its entries have counters of that which tell nothing.
+  private func firstBeginningOfAnotherLine(
+    in head: Head, of device: DeviceID, _ heads: HeadsState
+  ) -> DeviceID? {
     let lineage = heads.lines.lineage(of: head, device)
     for branch in head.branches where branch.device != device {
       guard let known = heads.knownLine(branch.device, by: witnesses) else { continue }
       let isShared = lineage.marks.allSatisfy {
         $0.counter > branch.above || !known.isApart(from: $0)
       }
-      if !isShared { throw .branched(path: register.path(of: device).string, above: 0) }
+      if !isShared { return branch.device }
     }
+    return nil
   }
 
   /// Whether a head of another device takes over the line of one that is followed here, or says who has done so.
@@ -261,8 +274,8 @@ extension Member {
     case known
     /// Another machine has written under this machine's key: this one is to become a device of its own.
     case ownCopy(of: DeviceID, above: UInt64)
-    /// It is of another line of its device than is followed here, or its writer follows one of some device.
-    case stray
+    /// It is of another line of its device than is followed here, or its writer follows another line of that device.
+    case stray(lineOf: DeviceID)
   }
 
   /// Whether what is followed here of a device was written by this machine, before it became another one.
@@ -336,8 +349,9 @@ extension Member {
       if retelling(of: head.device, mark, heads) != nil { return .known }
       for (name, lineage) in segments { heads.lines.note(lineage, of: name) }
       if let former = heads.former, former.device == head.device {
-        return former.hash == head.hash ? .known : .stray
+        return former.hash == head.hash ? .known : .stray(lineOf: head.device)
       }
+      var isOfItself = true
       do throws(VaultError) {
         if !head.isLate, heads.last(of: head.device)?.late == nil {
           try requireOneLine(head, &heads)
@@ -348,24 +362,38 @@ extension Member {
           try requireOneLineBetweenEpochs(head, &heads)
           if isOfAnotherLine(head, entries, &heads) {
             heads.lines.apart.insert(head.device)
-            return .stray
+            return .stray(lineOf: head.device)
           }
         }
+        isOfItself = false
         try requireSharedLines(head.head, of: head.device, heads)
         try requireLinesTakenOver(head.head, of: head.device, &heads)
         return .followed
       } catch {
-        switch error {
-        case .branched(register.path(of: context.device.id).string, let above):
-          return .ownCopy(of: context.device.id, above: above)
-        case .branched(let path, let above):
-          guard path == register.path(of: head.device).string, try hasWritten(head.device, heads)
-          else { return .stray }
-          return .ownCopy(of: head.device, above: above)
-        case .rolledBack: return .known
-        default: throw error
-        }
+        return try kinship(of: head, refusedBy: error, isOfItself: isOfItself, heads)
       }
+    }
+  }
+
+  /// - Parameter isOfItself: Whether it is a line of the head's own device that is another one.
+  private func kinship(
+    of head: OpenedHead, refusedBy error: VaultError, isOfItself: Bool, _ heads: HeadsState
+  ) throws(VaultError) -> Kinship {
+    let device = head.device
+    switch error {
+    case .branched(register.path(of: context.device.id).string, let above):
+      return .ownCopy(of: context.device.id, above: above)
+    case .branched(let path, let above):
+      if path == register.path(of: device).string, try hasWritten(device, heads) {
+        return .ownCopy(of: device, above: above)
+      }
+      if isOfItself { return .stray(lineOf: device) }
+      let other =
+        firstOfAnotherLine(in: head.head, of: device, heads)?.cover.device
+        ?? firstBeginningOfAnotherLine(in: head.head, of: device, heads)
+      return .stray(lineOf: other ?? device)
+    case .rolledBack: return .known
+    default: throw error
     }
   }
 }

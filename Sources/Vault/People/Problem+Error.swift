@@ -38,8 +38,9 @@ extension Problem {
       self.init(
         .fork, .warning, path: path,
         reason:
-          "its machine was put back to an earlier state, or copied, and it does not go on from what is known "
-          + "here; nothing of either is lost, and that machine's next sync makes it a device of its own"
+          "its machine, or another one whose work it goes on from, was put back to an earlier state, or copied, and it "
+          + "does not go on from what is known here; nothing of either is lost, and the next sync of the machine that was "
+          + "makes it a device of its own"
       )
     default:
       self.init(.damaged, .damage, path: path, reason: "it cannot be read: \(error.message)")

@@ -268,13 +268,21 @@ extension SyncProblem {
         + "taken; an owner's next sync brings both together.")
   }
 
-  static func stray(_ path: VaultPath) -> SyncProblem {
-    SyncProblem(
+  /// - Parameter name: What the device is called of which its writer follows another line; nil where that is its writer.
+  static func stray(_ path: VaultPath, lineOf name: String?) -> SyncProblem {
+    let cause =
+      if let name {
+        "It goes on from what is not known here of “\(name)”: it is the machine of “\(name)” that was put back to an "
+          + "earlier state, or copied."
+      } else {
+        "Its machine was put back to an earlier state, or copied: it does not go on from what is known here."
+      }
+    return SyncProblem(
       .fork, .warning, path: path.string,
-      "Its machine was put back to an earlier state, or copied: it does not go on from what is known here. Nothing of "
-        + "either is lost. As soon as one of the two machines hears of the other it goes on as a device of its own, and "
-        + "both are joined: sync on both, with this remote. If one of them is not in your hands any more, remove the "
-        + "device, and what the other one wrote is joined: kinvault device revoke")
+      "\(cause) Nothing of either is lost. As soon as one of the two machines hears of the other it goes on as a device "
+        + "of its own, and both are joined: sync on both, with this remote. If one of them is not in your hands any more, "
+        + "remove \(name.map { "“\($0)”" } ?? "the device"), and what the other one wrote is joined: "
+        + "kinvault device revoke")
   }
 
   static func parted(_ path: VaultPath, name: String) -> SyncProblem {

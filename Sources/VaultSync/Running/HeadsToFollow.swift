@@ -235,8 +235,9 @@ struct HeadsToFollow {
         result.append(one)
       case .ownCopy(let device, let above):
         session.noteCopy(.head(member.id, device), above: above)
-      case .stray:
-        session.note(.stray(path))
+      case .stray(let device):
+        let isOfItself = device == one.head.device
+        session.note(.stray(path, lineOf: isOfItself ? nil : vault.name(of: device)))
         // It is met with every sync, until its machine has gone on as another device.
         session.remember { $0.seen[path] = nil }
         session.change { $0.untakenHeadCount += 1 }
@@ -254,7 +255,8 @@ struct HeadsToFollow {
     }
     var kinships: [Member.Kinship] = []
     for one in incoming { kinships.append(try kinship(of: one)) }
-    guard kinships.contains(.stray) else { return kinships }
+    let hasStray = kinships.contains { if case .stray = $0 { true } else { false } }
+    guard hasStray else { return kinships }
     for (number, one) in incoming.enumerated() where kinships[number] == .followed {
       kinships[number] = try kinship(of: one)
     }

@@ -7,7 +7,7 @@ enum TamperingText {
     switch kind {
     case "wentBack": "went back to an earlier state"
     case "rollback": "is older than what this machine has seen"
-    case "fork": "was written twice under one number"
+    case "fork": "was written twice under one number, or goes on from what was"
     case "damagedThere": "is damaged there"
     case "untrusted": "is signed by nobody who may"
     case "differs": "is another file there than here"
