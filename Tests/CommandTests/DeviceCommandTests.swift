@@ -147,6 +147,9 @@ import Testing
     try addTablet()
     try desk.run("sync", expecting: 0)
     try tablet.write("two", titled: "Not sent")
+    for number in 1...3 { try tablet.write("\(number)", titled: "Beside \(number)") }
+    // A record is counted once, in however many segments it stands.
+    try tablet.replace("two", by: "three", in: "Emma/Notes/2025-01-20 Not sent")
     try desk.run(
       "device", "revoke", "tablet", "--words-file", desk.program.wordsFile, "--yes", expecting: 0)
     try tablet.run("sync", expecting: 8)
@@ -156,7 +159,7 @@ import Testing
     let told = back.errors
     #expect(
       told.contains(
-        "of Emma before it lost access, and nobody had got, is taken along: one record."), "\(told)"
+        "of Emma before it lost access, and nobody had got, is taken along: 4 records."), "\(told)"
     )
     try tablet.run("sync", expecting: 0)
     try desk.run("sync", expecting: 0)

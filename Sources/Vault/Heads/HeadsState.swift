@@ -39,8 +39,8 @@ struct HeadsState: Sendable {
   var ownSegments = HeadSegments()
   /// Records learned from other devices that this device's head does not have yet.
   var learned: Set<RecordID> = []
-  /// How many of these only this machine knows, from what it wrote before it was out or an older folder was put back.
-  var restCount = 0
+  /// Those of these that only this machine knows, from what it wrote before it was out or an older folder was put back.
+  var rest: Set<RecordID> = []
   /// What this machine wrote when its person could write, and nobody has got: it does not count.
   var heldBack: [RecordEntry] = []
   /// Some of these may stand in no head that counts any more: a device was removed that had brought them.

@@ -26,7 +26,7 @@ extension Member {
       if state.withLock({ $0.isApartFromFile }) { problems.removeAll { $0.kind == .fork } }
       if let kept, let problem = try putBackIfGone(kept, heads) { problems.append(problem) }
       problems += try compare(heads, with: rollback)
-      if heads.restCount > 0 { problems.append(restOfFormer(count: heads.restCount)) }
+      if !heads.rest.isEmpty { problems.append(restOfFormer(count: heads.rest.count)) }
       if !heads.heldBack.isEmpty { problems.append(heldBack(heads.heldBack)) }
       if let kept { try learnRest(of: kept.head, &heads) }
       return problems + self.problems(of: heads)

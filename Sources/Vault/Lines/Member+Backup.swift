@@ -87,7 +87,7 @@ extension Member {
     for name in kept.head.segments {
       for entry in try rest(of: kept, in: name, &heads) {
         let learned = apply([entry], of: kept.late == nil ? nil : kept, &heads)
-        heads.restCount += learned.count
+        heads.rest.formUnion(learned)
         heads.learned.formUnion(learned)
         if !learned.isEmpty { heads.isToBeRewritten = true }
       }
@@ -130,7 +130,7 @@ extension Vault {
   /// Writes down what was learned so.
   func keepRest() throws(VaultError) {
     for member in members where member.isWritten {
-      guard member.heads.withLock({ $0.restCount > 0 }) else { continue }
+      guard member.heads.withLock({ !$0.rest.isEmpty }) else { continue }
       do { _ = try member.commitNothingIfPossible() } catch {
         // It is learned anew until the words have joined the keys.
         guard case .keysDivided = error else { throw error }
