@@ -22,6 +22,23 @@ extension MemberID {
   }
 }
 
+extension Vault {
+  /// Where a record stands in the mounted view, from the name on that its member shows under. Of a deleted one, where it stood.
+  ///
+  /// A record that cannot be reached from the root is shown under its own title.
+  func shownPath(of record: RecordID, in member: Member) -> String {
+    var names = pathNames(of: member)
+    return names.shownPath(of: record, in: member)
+  }
+}
+
+extension RecordPathNames {
+  /// As `Vault.shownPath`, for many records of one member.
+  mutating func shownPath(of record: RecordID, in member: Member) -> String {
+    path(of: record)?.string ?? member.displayPath(of: record)
+  }
+}
+
 /// Finds what a person names: a path as in the mounted view, or the first digits of a record's id.
 struct RecordLookup {
   /// Fewer digits could be part of too many ids.
@@ -98,9 +115,10 @@ struct RecordLookup {
         text.count >= Self.leastDigits && $0.record.hex.hasPrefix(text.lowercased())
       }
       let path = RecordPath(bytes: ArgumentBytes.of(text))
-      let byPath = deleted.first { member.displayPath(of: $0.record) == path?.string }
+      var names = vault.pathNames(of: member)
+      let byPath = deleted.first { names.shownPath(of: $0.record, in: member) == path?.string }
       guard let entry = byID ?? byPath else { continue }
-      let shown = RecordPath(member.displayPath(of: entry.record))
+      let shown = RecordPath(vault.shownPath(of: entry.record, in: member))
       return FoundRecord(
         member: member, target: .record(entry.record),
         path: shown ?? RecordPath(member: entry.title))
@@ -110,8 +128,9 @@ struct RecordLookup {
 
   /// The deleted records of this path, the one that was deleted last first.
   func deletedRecords(at path: String, in member: Member) -> [RecordEntry] {
-    member.allEntries()
-      .filter { $0.isDeleted && member.displayPath(of: $0.record) == path }
+    var names = vault.pathNames(of: member)
+    return member.allEntries()
+      .filter { $0.isDeleted && names.shownPath(of: $0.record, in: member) == path }
       .sorted { $0.time > $1.time }
   }
 

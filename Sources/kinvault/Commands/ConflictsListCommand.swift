@@ -19,7 +19,7 @@ struct ConflictsListCommand: ParsableCommand {
       let people = try PersonLookup.load(of: vault)
       return try vault.members.flatMap { member in
         for copy in try member.unreadableConflicts() {
-          let path = Terminal.visible(member.displayPath(of: copy.record))
+          let path = Terminal.visible(vault.shownPath(of: copy.record, in: member))
           Terminal.note("kinvault: \(path) cannot be read: kinvault check")
         }
         return try member.keptConflicts().map { ConflictRow($0, of: member, in: vault, people) }
@@ -69,8 +69,8 @@ struct ConflictRow: Encodable {
   ) {
     id = conflict.copy.record.hex
     self.member = member.name.string
-    record = member.displayPath(of: conflict.mark.record)
-    copy = member.displayPath(of: conflict.copy.record)
+    record = vault.shownPath(of: conflict.mark.record, in: member)
+    copy = vault.shownPath(of: conflict.copy.record, in: member)
     device = people.name(of: conflict.mark.device, in: vault)
     milliseconds = conflict.mark.time.milliseconds
     written = DateText.utc(milliseconds: milliseconds)
@@ -90,7 +90,7 @@ struct ConflictLookup {
       for conflict in try member.keptConflicts() {
         let digits = text.lowercased()
         let isID = digits.count >= 4 && conflict.copy.record.hex.hasPrefix(digits)
-        if isID || member.displayPath(of: conflict.copy.record) == text {
+        if isID || vault.shownPath(of: conflict.copy.record, in: member) == text {
           matches.append((member, conflict))
         }
       }

@@ -35,7 +35,7 @@ struct ConflictsResolveCommand: ParsableCommand {
         try takeBack ? member.edits(takingBack: found) : member.edits(discarding: found)
       try vault.commit(edits, to: member)
       vault.audit.note(.write, member: member.id, record: found.mark.record, detail: "conflict")
-      let record = Terminal.visible(member.displayPath(of: found.mark.record))
+      let record = Terminal.visible(vault.shownPath(of: found.mark.record, in: member))
       Terminal.writeLine(
         takeBack
           ? "\(record) has this version's files again." : "\(record) stays as it is.")

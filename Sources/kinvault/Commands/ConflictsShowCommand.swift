@@ -28,8 +28,8 @@ struct ConflictsShowCommand: ParsableCommand {
       let isThere = found.original.map { !$0.isDeleted } ?? false
       return Comparison(
         conflict: ConflictRow(found, of: member, in: vault, try PersonLookup.load(of: vault)),
-        kept: try view(found.copy.record, of: member),
-        current: isThere ? try view(found.mark.record, of: member) : nil)
+        kept: try view(found.copy.record, of: member, in: vault),
+        current: isThere ? try view(found.mark.record, of: member, in: vault) : nil)
     }
     if json {
       try JSONOutput.print(comparison)
@@ -54,8 +54,11 @@ struct ConflictsShowCommand: ParsableCommand {
       """)
   }
 
-  private func view(_ record: RecordID, of member: Member) throws -> RecordView {
-    let path = RecordPath(member.displayPath(of: record)) ?? RecordPath(member: member.name)
+  private func view(
+    _ record: RecordID, of member: Member, in vault: Vault
+  ) throws -> RecordView {
+    let shown = RecordPath(vault.shownPath(of: record, in: member))
+    let path = shown ?? RecordPath(member: member.name)
     return try RecordView.load(FoundRecord(member: member, target: .record(record), path: path))
   }
 }

@@ -37,7 +37,7 @@ struct RestoreCommand: ParsableCommand {
         .restore, member: found.member.id, record: found.record, name: found.fileName)
       Terminal.writeLine(outcome.message)
       for (record, error) in outcome.left {
-        let path = Terminal.visible(found.member.displayPath(of: record))
+        let path = Terminal.visible(vault.shownPath(of: record, in: found.member))
         Terminal.note("kinvault: \(path) was not restored, nor what was in it. \(error.message)")
       }
       if let first = outcome.left.first { throw first.error }
