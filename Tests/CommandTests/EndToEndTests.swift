@@ -187,7 +187,7 @@ import Testing
       '\(kinvault)' mount '\(place)' >&2
       rm -r '\(place)/\(path)'
       '\(kinvault)' unmount '\(place)' >&2
-      echo late > "$1"
+      echo late >> "$1"
 
       """
     let told = try edit(in: program, with: script)
@@ -199,7 +199,11 @@ import Testing
     try program.run("conflicts", "resolve", id, "--take-back", expecting: 0)
     let out = program.folder.appending("late").string
     try program.run("export", path, out, "--yes", expecting: 0)
-    #expect(try CommandRunner.run("sh", ["-c", "cat \"$0\"/*", out]).output.contains("late\n"))
+    let note = String(decoding: try program.read("\(out)/record.md"), as: UTF8.self)
+    #expect(note.hasSuffix("late\n"), "\(note)")
+    // With its type and date, as before.
+    let list = try program.run("record", "list", expecting: 0).output
+    #expect(list.contains("2025-01-20  vaccine  COVID-19  \(path)\n"), "\(list)")
   }
 
   @Test func recordsAndFoldersAreCountedAlikeWhereverTheyAre() throws {

@@ -52,12 +52,7 @@ struct RecordEditCommand: ParsableCommand {
     var files = FileImport(into: member, mediaType: { MediaType.of($0, mode: $1) })
     let name = target(for: before, in: member)
     let item = try files.item(forContent: new, named: name, modified: .now)
-    var edit = before.edit(replacingBy: item)
-    if name != .record {
-      edit = RecordEdit(record: found.record, items: [name: item])
-      edit.seen[name] = .nothing
-    }
-    try vault.commit(edit, to: member)
+    try vault.commit(edit(before, with: item, in: member), to: member)
     vault.audit.note(.write, member: member.id, record: found.record, name: name)
     if member.entry(found.record)?.isDeleted ?? true {
       Terminal.writeLine(
@@ -81,12 +76,30 @@ struct RecordEditCommand: ParsableCommand {
     }
   }
 
+  /// The edit that saves the text as the file that it is to be.
+  ///
+  /// - Parameter item: Of the name that `target` gives.
+  private func edit(_ before: NoteReading, with item: Item, in member: Member) -> RecordEdit {
+    if item.name == .record, isUnchanged(before, in: member) {
+      return before.edit(replacingBy: item)
+    }
+    var edit = RecordEdit(record: before.record, items: [item.name: item])
+    edit.seen[item.name] = .nothing
+    return edit
+  }
+
+  private func isUnchanged(_ before: NoteReading, in member: Member) -> Bool {
+    // Where that cannot be told the text is kept all the same.
+    guard let now = try? NoteReading.load(of: before.record, in: member) else { return false }
+    return now.isSame(as: before)
+  }
+
   /// `record.md`, or another name, which is free, if the note has changed since it was opened.
   private func target(for before: NoteReading, in member: Member) -> FileName {
-    // Where that cannot be told the text is kept all the same.
-    if let now = try? NoteReading.load(of: before.record, in: member), now.isSame(as: before) {
-      return .record
-    }
+    // A deleted record shows nothing beside which the text could stand: it becomes a conflict, and whoever takes that back has
+    // it as the note.
+    if member.entry(before.record)?.isDeleted ?? true { return .record }
+    if isUnchanged(before, in: member) { return .record }
     let time = DateText.local(milliseconds: UInt64(FileTimestamp.now.seconds) * 1000)
       .filter { $0 != ":" }
     var number = 1
