@@ -206,6 +206,24 @@ import Testing
     #expect(list.contains("2025-01-20  vaccine  COVID-19  \(path)\n"), "\(list)")
   }
 
+  @Test func aRecordThatWasRenamedMeanwhileIsSavedUnderItsNewName() throws {
+    let program = try Program.withVault()
+    try program.addVaccine()
+    let (kinvault, place) = (try Program.executable, program.folder.appending("mounted").string)
+    let script = """
+      #!/bin/sh
+      set -e
+      '\(kinvault)' mount '\(place)' >&2
+      mv '\(place)/\(path)' '\(place)/Emma/Vaccines/2025-01-21 Corona'
+      '\(kinvault)' unmount '\(place)' >&2
+      echo late >> "$1"
+
+      """
+    let told = try edit(in: program, with: script)
+    #expect(
+      told.output == "Saved Emma/Vaccines/2025-01-21 Corona.\n", "\(told.output)\(told.errors)")
+  }
+
   @Test func recordsAndFoldersAreCountedAlikeWhereverTheyAre() throws {
     let program = try Program.withVault()
     try program.addVaccine()

@@ -59,7 +59,9 @@ struct RecordEditCommand: ParsableCommand {
         "The record was deleted meanwhile, and stays so. Your text is kept as a conflict: kinvault conflicts list. To bring "
           + "the record back with your text: kinvault conflicts resolve ID --take-back")
     } else if name == .record {
-      Terminal.writeLine("Saved \(Terminal.visible(found.path.string)).")
+      // Somebody else may have moved or renamed it meanwhile.
+      let path = vault.shownPath(of: found.record, in: member)
+      Terminal.writeLine("Saved \(Terminal.visible(path)).")
     } else {
       Terminal.writeLine(
         "The record was changed by someone else meanwhile. Your text is kept next to it, as "
