@@ -233,6 +233,10 @@ import Testing
     let exported = try program.run("export", "Emma", out, "--yes", expecting: 0).output
     #expect(exported.contains("Exported \(all) with "), "\(exported)")
     #expect(try program.run("check", expecting: 0).output.contains("Checked 1 member, \(all), "))
+    let lines = try program.run("member", "list", expecting: 0).output.split(separator: "\n")
+    try #require(lines.count == 2, "\(lines)")
+    #expect(lines[0].contains("RECORDS AND FOLDERS"), "\(lines)")
+    #expect(lines[1].split(separator: " ").prefix(2) == ["Emma", "2"], "\(lines)")
     try program.run("unlock", expecting: 0)
     #expect(try program.run("status", expecting: 0).output.contains("1 member, \(all)\n"))
   }

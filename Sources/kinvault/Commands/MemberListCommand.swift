@@ -46,7 +46,7 @@ struct MemberListCommand: ParsableCommand {
       return
     }
     var table = Table(columns: [
-      .init(heading: "NAME"), .init(heading: "RECORDS", alignment: .right),
+      .init(heading: "NAME"), .init(heading: "RECORDS AND FOLDERS", alignment: .right),
       .init(heading: "LAST CHANGE"), .init(heading: "YOU ARE"),
     ])
     for member in members {
