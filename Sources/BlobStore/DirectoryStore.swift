@@ -36,15 +36,23 @@ package final class DirectoryStore: LocalStore {
   /// On FAT, the folders that files were renamed out of since the last barrier.
   let leftFolders = Guarded<Set<BlobPath>>([])
 
-  /// Opens an existing folder. Throws `notFound` when there is none and `notABlob` when something else is there.
+  /// Opens an existing folder.
+  ///
+  /// - Throws: `notFound` when there is none, `notABlob` when something else is there, `permission` with its whole path when it
+  ///   may not be listed or entered.
   package init(opening folder: FilePath) throws(BlobStoreError) {
     let path = folder.string
     self.folder = folder
-    root = try Descriptor(
+    let opened = try Descriptor(
       retryingInterrupted {
         let returned = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         return returned < 0 ? -errno : returned
       }, path: path)
+    // One that may be listed and not entered would refuse each file in it, which is named without the folder.
+    let number = opened.number
+    let error = errorOf { faccessat(number, ".", F_OK, 0) }
+    if error != 0 { throw BlobStoreError(errno: -error, path: path) }
+    root = opened
     ordered = OrderedFiles.make(for: root.number)
     fileSystem = ordered == nil ? FileSystemKind(of: root.number) : .journaled
   }

@@ -17,7 +17,7 @@ struct FolderOptions: ParsableArguments {
     completion: .directory)
   var vault: String?
 
-  /// - Throws: `notFound` where no vault is named and none is around.
+  /// - Throws: `notFound` where no vault is named and none is around; `notPermitted` where that cannot be told.
   func folder() throws(CommandError) -> FilePath { try VaultLocation.find(named: vault) }
 }
 

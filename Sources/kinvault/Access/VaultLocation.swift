@@ -5,10 +5,16 @@ import SystemPackage
 enum VaultLocation {
   /// What was named, else `KINVAULT_VAULT`, else the current folder or the nearest one above it that
   /// is a vault. Absolute, and without links if it exists.
+  ///
+  /// - Throws: `notFound` where there is none; `notPermitted` where one of those folders may not be entered.
   static func find(named: String?) throws(CommandError) -> FilePath {
     if let named = named ?? Environment.value("KINVAULT_VAULT") { return absolute(named) }
     let current = absolute(".")
     guard let found = nearest(from: current, isVault: { hasDescription($0) }) else {
+      if let closed = nearest(from: current, isVault: { mayHaveDescription($0) }) {
+        let reason = DeniedFolder.message(for: closed.string)
+        throw .notPermitted("Whether there is a vault here cannot be told. \(reason)")
+      }
       throw .notFound(
         "No vault here: neither \(current) nor a folder above it is one. Name it with --vault "
           + "FOLDER or KINVAULT_VAULT, or make one: kinvault init --vault FOLDER")
@@ -54,5 +60,10 @@ enum VaultLocation {
   /// Whether the folder is one of encrypted files: a vault, or a copy of one.
   static func hasDescription(_ folder: FilePath) -> Bool {
     access(folder.appending("vault.json").string, F_OK) == 0
+  }
+
+  /// Whether the folder may be one, being closed to this user.
+  private static func mayHaveDescription(_ folder: FilePath) -> Bool {
+    access(folder.appending("vault.json").string, F_OK) != 0 && errno == EACCES
   }
 }

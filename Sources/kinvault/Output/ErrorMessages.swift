@@ -1,4 +1,5 @@
 import Glibc
+import SystemPackage
 import Tokens
 import Vault
 import VaultCrypto
@@ -102,8 +103,10 @@ extension VaultError {
     case .readOnly:
       "The vault's folder is read-only, so nothing can be changed in it. To look at it: "
         + "kinvault mount --read-only"
+    case .permission(let path) where path.hasPrefix("/"): DeniedFolder.message(for: path)
     case .permission(let path):
-      "Permission denied: \(path). The vault's folder must belong to you."
+      "Permission denied: \(path). The vault's folder and \(Environment.stateRoot), with all that is in them, must belong "
+        + "to you; where they do, give yourself the rights that are missing: chmod -R u+rwX FOLDER"
     case .noAccess:
       "You have no key for this member's records."
     case .viewersOnlyRead:

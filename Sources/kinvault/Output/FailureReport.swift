@@ -167,11 +167,17 @@ extension FailureReport {
         .unreachable
       case .io(_, let number): Self.status(ofErrno: number)
       }
-    self.init(status, "\(error.message).")
+    if case .permission(let path) = error, path.hasPrefix("/") {
+      self.init(status, DeniedFolder.message(for: path))
+    } else {
+      self.init(status, "\(error.message).")
+    }
   }
 
   private init(_ error: SyncError) {
     switch error {
+    case .remote(.permission(let path)) where path.hasPrefix("/"):
+      self.init(.notPermitted, "The remote failed. \(DeniedFolder.message(for: path))")
     case .remote(let cause): self.init(FailureReport(cause).status, error.message)
     case .vault(.noSpace):
       self.init(
