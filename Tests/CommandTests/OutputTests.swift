@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import Vault
 import VaultErrors
@@ -93,6 +94,14 @@ import VaultErrors
     #expect(!gone.message.contains("kinvault check"))
     let part = FailureReport(VaultError.missing(path: "people/ab/root"))
     #expect(part.message.contains("is missing from the vault folder"))
+  }
+
+  @Test func whatADiskCannotReadHasAdvice() {
+    let report = FailureReport(VaultError.io(path: "members/ab", errno: EIO))
+    #expect(report.status == .system)
+    #expect(report.message.hasPrefix("members/ab: ") && report.message.contains("have it repaired"))
+    let other = FailureReport(VaultError.io(path: "members/ab", errno: EMFILE))
+    #expect(!other.message.contains("repaired"))
   }
 
   @Test func aFailureSurvivesTheWayFromTheBackground() throws {

@@ -133,6 +133,9 @@ extension VaultError {
       "There is one already: \(what)."
     case .limit(let what, let found, let limit):
       "Too much: \(what) is \(found), and at most \(limit) can be kept."
+    case .io(let path, EIO):
+      "\(path): The disk cannot be read or written there, or its file system is damaged. Unmount that disk, have it repaired "
+        + "(a stick: fsck.vfat -a DEVICE), and try again."
     case .io(let path, let errno):
       "\(path): \(CommandError.describe(errno))."
     case .crypto(let error):
