@@ -25,6 +25,8 @@ import Testing
       #expect(told.errors.contains("There is no file or folder \(path)"), "\(told.errors)")
       #expect(!told.errors.contains("stat"), "\(told.errors)")
     }
+    let empty = try program.run("attach", "Emma/Notes/2025-01-20 Visit", "", expecting: 2)
+    #expect(empty.errors.contains("is empty"), "\(empty.errors)")
   }
 
   /// The rest of its folder is in, and whoever deletes the plain one knows what is not.
@@ -56,7 +58,7 @@ import Testing
       usleep(2000)
     }
     let told = attaching.wait()
-    #expect(told.status == 10)
+    #expect(told.status == 1)
     writer.signal(SIGKILL)
     _ = writer.wait()
     #expect(told.output.contains("Attached"), "\(told.output)\(told.errors)")

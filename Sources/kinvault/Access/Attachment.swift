@@ -20,10 +20,13 @@ struct Attachment {
   private let progress: TransferProgress
   private var files: FileImport
 
-  /// - Throws: `PlainFileError` when one of them is not there.
+  /// - Throws: `PlainFileError` when one of them is not there; `usage` for a name that none can have.
   static func find(_ paths: [String], for member: Member) throws -> Attachment {
     let paths = ArgumentBytes.of(paths)
     let sources: [Source] = try paths.map { path in
+      guard !path.isEmpty else {
+        throw CommandError.usage("The name of a file to attach is empty. Say its path.")
+      }
       let file = PlainFile(path: path)
       let status = try file.status()
       guard let last = path.split(separator: UInt8(ascii: "/")).last, let name = FileName(last)
@@ -100,14 +103,17 @@ struct Attachment {
     return missingCount
   }
 
-  /// What a command ends with whose folders did not come in as a whole.
+  /// What a command ends with whose folders did not come in as a whole, and tells.
   ///
   /// - Parameter missingCount: As `readFolders` says it.
+  /// - Throws: `problemsFound`.
   static func requireWhole(missingCount: Int) throws(CommandError) {
     if missingCount == 0 { return }
-    throw .refused(
-      "\(counted(missingCount, "file or folder was", "files or folders were")) left out; everything else is in the vault. "
-        + "To attach what can be read later: kinvault attach RECORD FILE")
+    let missing = counted(missingCount, "file or folder was", "files or folders were")
+    Terminal.note(
+      "kinvault: \(missing) left out; everything else is in the vault. To attach what can be read later: "
+        + "kinvault attach RECORD FILE")
+    throw .problemsFound
   }
 
   var names: [FileName] { sources.map(\.name) }
