@@ -1595,6 +1595,34 @@ import VaultTrust
     #expect(texts.isSuperset(of: ["after", "before it was put back"]))
   }
 
+  /// A machine that has written nothing yet takes the first head of its copy, which may come with new keys, while a program has
+  /// the file open that this has changed. (Real schedule 6000192 of a campaign.)
+  @Test(arguments: [false, true])
+  func whatIsSavedOverTheFirstHeadOfACopyHidesNothing(changesKeys: Bool) throws {
+    let family = try Family(count: 2)
+    let (desk, laptop) = (family[0], family[1])
+    let visit = try desk.write("Visit", "first")
+    for device in [desk, laptop] { try device.sync(remote) }
+    let copy = try laptop.clone()
+    try copy.edit(visit, "by the copy")
+    try copy.sync(remote)
+    if changesKeys {
+      try desk.sync(remote)
+      try desk.vault.beginEpoch(of: desk.emma, without: [])
+      try desk.sync(remote)
+      try copy.sync(remote)
+    }
+    let seen = try #require(try laptop.emma.item(named: .record, in: visit))
+    try laptop.sync(remote)
+    var edit = RecordEdit(record: visit)
+    edit.items[.record] = .note("after")
+    edit.seen[.record] = SeenFile(seen)
+    try laptop.commit(edit)
+    #expect(try Set(laptop.contents().values).isSuperset(of: ["after", "by the copy"]))
+    try meet([desk, laptop, copy], at: remote)
+    try expectAll(["after", "by the copy"], on: [desk, laptop, copy])
+  }
+
   /// Both lines have written segments of the log under one name.
   @Test func theLogsOfBothLinesAreKeptAndChain() throws {
     func note(_ text: String, _ device: Family.Device) throws {

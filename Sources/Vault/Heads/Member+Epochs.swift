@@ -82,6 +82,9 @@ extension Member {
       // Of before, when this person could write: they have been let in again since, and begin anew.
       guard try register.isOfFormerWriter(own) else { throw error }
     }
+    if mayWrite, let head = fresh.last(of: own) {
+      try noteUseElsewhere(of: head, after: heads.last(of: own)?.counter ?? 0, &fresh)
+    }
     return fresh
   }
 

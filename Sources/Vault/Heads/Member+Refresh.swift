@@ -231,19 +231,20 @@ extension Member {
 
   /// Remembers which of this device's counters another machine has used, where this one has not written `head`: what that brings
   /// nobody here has seen, and nothing that is saved here takes its place unsaid.
-  private func noteUseElsewhere(
+  func noteUseElsewhere(
     of head: LoadedHead, after known: UInt64, _ heads: inout HeadsState
   ) throws(VaultError) {
-    guard let kept = try context.state.keptHead(of: id), head.hash != Digest.sha256(kept) else {
-      return
-    }
-    let written: UInt64
-    do {
-      let file = try HeadFile(decoding: SignedFile(decoding: kept).body)
-      written = file.device == head.device ? file.counter : 0
-    } catch {
-      // A power cut has torn it.
-      return
+    var written: UInt64 = 0
+    // Who has kept none has written none.
+    if let kept = try context.state.keptHead(of: id) {
+      if head.hash == Digest.sha256(kept) { return }
+      do {
+        let file = try HeadFile(decoding: SignedFile(decoding: kept).body)
+        if file.device == head.device { written = file.counter }
+      } catch {
+        // A power cut has torn it.
+        return
+      }
     }
     let last = max(written, known)
     if last < head.counter { heads.usedElsewhere.append(last + 1...head.counter) }
