@@ -135,6 +135,21 @@ import Testing
     #expect(text.contains("kinvault mount --accept-rollback MOUNTPOINT"), "\(text)")
   }
 
+  /// What else fails may come of it, and then its own way out helps against nothing.
+  @Test func thatTheFolderIsOlderIsToldFirst() throws {
+    let members = try CommandRunner.run("ls", ["\(program.vault)/members"]).output
+    let member = members.trimmingCharacters(in: .whitespacesAndNewlines)
+    let now = UInt64(Date().timeIntervalSince1970 * 1000)
+    try program.write(
+      "failed commit missing - \(member) \(now) \(now) 1\n"
+        + "failed refresh rolledBack - \(member) \(now - 5000) \(now - 5000) 1\n",
+      to: "\(state)/failures")
+    #expect(try status().failures.map(\.kind) == ["missing", "rolledBack"])
+    let text = try program.run("status", expecting: 0).output
+    #expect(text.contains("--accept-rollback MOUNTPOINT. And 1 other failure."), "\(text)")
+    #expect(!text.contains("something that is needed is not there"), "\(text)")
+  }
+
   /// A whole story, in which everything that a person named has a name that nothing else has.
   @Test func noNameIsInTheLog() throws {
     let names = [

@@ -253,7 +253,7 @@ private struct StatusReport: Encodable {
       failures: kept.map(Failure.init), byteCount: byteCount, fileCount: fileCount,
       derivedByteCount: try state?.derivedByteCount() ?? 0, remotes: try RemoteStatus.all(of: id),
       tampering: found.open.map(TamperingRow.init), tamperingText: SignInNotes.warning(of: found),
-      failureText: Self.newest(of: kept), logPlace: MountLog.place(of: id))
+      failureText: Self.first(of: kept), logPlace: MountLog.place(of: id))
     try report.look(into: folder, id)
     return report
   }
@@ -272,12 +272,16 @@ private struct StatusReport: Encodable {
     }
   }
 
+  /// The newest failure; or that the folder is older than it was, which the others may come of.
+  ///
   /// - Parameter kept: The newest first.
-  private static func newest(of kept: [KeptFailure]) -> String? {
-    kept.first.map {
-      let others = kept.count > 1 ? " And \(counted(kept.count - 1, "other failure"))." : ""
-      return $0.text + others
+  private static func first(of kept: [KeptFailure]) -> String? {
+    guard let text = (kept.first { $0.kind == "rolledBack" } ?? kept.first)?.text else {
+      return nil
     }
+    if kept.count == 1 { return text }
+    return (text.hasSuffix(".") ? text : text + ".")
+      + " And \(counted(kept.count - 1, "other failure"))."
   }
 
   /// Adds what the vault holds where it is unlocked, and what waits for a sync.
