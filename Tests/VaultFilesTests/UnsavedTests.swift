@@ -46,6 +46,23 @@ import struct SystemPackage.FilePath
     #expect(system("rm '\(staging)' && mv '\(staging) away' '\(staging)'") == 0)
   }
 
+  /// Nothing waits to be saved, and what was saved last is nowhere but in this mount.
+  @Test(arguments: [false, true])
+  func anOlderFolderInThePlaceOfTheVaultIsNoEnd(isAnotherFolder: Bool) throws {
+    let mounted = try vaultWithAScan(commitDelay: .seconds(3600))
+    let (tree, folder) = (mounted.tree, mounted.folder.string)
+    #expect(system("cp -a '\(folder)' '\(folder) before'") == 0)
+    try tree.write("Emma/scan", "after")
+    try tree.syncDirectory(FileTree.root)
+    let gone = isAnotherFolder ? "rm -rf '\(folder)'" : "rm -rf '\(folder)'/*"
+    let back = "mkdir -p '\(folder)' && cp -a '\(folder) before/.' '\(folder)/'"
+    #expect(system("\(gone) && \(back)") == 0)
+    for _ in 0..<2 {
+      #expect(throws: FileError.inputOutput) { try tree.syncDirectory(FileTree.root) }
+      #expect(throws: FileError.inputOutput) { try tree.commitForCommand() }
+    }
+  }
+
   @Test func oneLostFileKeepsNoOtherFromBeingCommitted() throws {
     let mounted = try vaultWithALostFile()
     let tree = mounted.tree

@@ -63,6 +63,30 @@ extension Member {
     }
   }
 
+  /// Finds out whether this device's newest head, as it is known here, still stands in the vault's folder. Where it does not,
+  /// what this process has saved and shows may be nowhere else. One that is gone is put back if all that it names is here.
+  ///
+  /// Costs the reading of one small file.
+  ///
+  /// - Throws: `rolledBack` where an older one stands in its place, `missing` where none does; what reading throws.
+  package func requireOwnHead() throws(VaultError) {
+    let own = context.device.id
+    guard mayWrite, !context.isReadOnly, let known = heads.withLock({ $0.loaded[own] }) else {
+      return
+    }
+    do {
+      if try register.fileHash(of: own) == known.hash { return }
+    } catch {
+      guard case .missing = error else { throw error }
+      let isPutBack = try heads.withLock { (heads) throws(VaultError) -> Bool in
+        try context.state.withCommitLock { () throws(VaultError) in try putKeptBack(heads) }
+      }
+      guard isPutBack else { throw error }
+      return
+    }
+    _ = try refresh()
+  }
+
   /// `refresh` for whoever holds the lock of `heads`: reads each head whose file has changed, or that waited for something
   /// that may have come.
   func catchUp(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {

@@ -125,13 +125,32 @@ extension Member {
     return Set(done.compactMap(\.first?.record))
   }
 
-  /// Puts this device's head back that an older one has replaced, if this machine has kept it: nobody else can have
-  /// written it, and all that it names was here a moment ago.
-  private func putKeptBack(_ heads: HeadsState) throws(VaultError) -> Bool {
-    guard let bytes = try context.state.keptHead(of: id),
-      heads.loaded[context.device.id]?.hash == Digest.sha256(bytes)
+  /// Puts this device's head back that an older one has replaced, or that is gone, if this machine has kept it: nobody else can
+  /// have written it. Where a whole folder was put in the place of this one, what the head names is gone as well: then it stays
+  /// away, or nothing would tell that the folder is older.
+  func putKeptBack(_ heads: HeadsState) throws(VaultError) -> Bool {
+    guard let known = heads.loaded[context.device.id],
+      let bytes = try context.state.keptHead(of: id), known.hash == Digest.sha256(bytes),
+      try isAllHere(of: known)
     else { return false }
     try register.store(bytes)
+    return true
+  }
+
+  /// Whether the segments of this device's head are here, and the revisions that count by them, but for those which the head
+  /// that stands in its place names as well.
+  private func isAllHere(of head: LoadedHead) throws(VaultError) -> Bool {
+    // What was read of a file may outlive it.
+    for name in head.head.segments where try !objects.isPresent(name) { return false }
+    guard let entries = try ifWhole(self.entries(of: head.head)) else { return false }
+    let inItsPlace = try ifWhole { () throws(VaultError) in
+      try self.entries(of: register.load(head.device).head)
+    }
+    let known = Set((inItsPlace ?? []).map(\.revision))
+    for entry in entries where !known.contains(entry.revision) {
+      guard state.withLock({ $0.manifest.holds(entry) }) else { continue }
+      if try !objects.isPresent(entry.revision) { return false }
+    }
     return true
   }
 

@@ -48,7 +48,8 @@ extension FileTree {
 
   /// Seals and commits everything, what is open included. Durable when it returns.
   ///
-  /// - Throws: the first failure, also when only one file is not saved; the rest is committed all the same.
+  /// - Throws: the first failure, also when only one file is not saved, or what was saved before is not in the vault's folder any
+  ///   more; the rest is committed all the same.
   package func commitNow() throws(FileError) { _ = try commitNow(waits: true) }
 
   /// - Returns: False where something needs what remotes have, for which nobody waits. Everything else is committed.
@@ -81,8 +82,25 @@ extension FileTree {
         failure = failure ?? error
       }
     }
-    if let failure = failure ?? unsaved.first?.error { throw failure }
+    if let failure = failure ?? unsaved.first?.error ?? lostHead() { throw failure }
     return true
+  }
+
+  /// Why what was saved of a member may be nowhere but in this mount: an older folder stands in the place of the vault's, or
+  /// none. Nil where all is well.
+  private func lostHead() -> FileError? {
+    for shown in members {
+      do { try shown.member.requireOwnHead() } catch {
+        switch error {
+        case .rolledBack, .missing:
+          log.failed(.commit, error, of: LogIdentity(shown.member.id))
+          return FileError(error)
+        // A disk that does not answer, as a stick that was pulled out, has lost nothing by that.
+        default: continue
+        }
+      }
+    }
+    return nil
   }
 
   /// `commitNow` for a command that is about to read the vault, and its log: what programs have changed in mappings, and what

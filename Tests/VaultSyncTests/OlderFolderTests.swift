@@ -1,0 +1,94 @@
+import BlobStore
+import TestSupport
+import Testing
+import VaultErrors
+import VaultModel
+
+@testable import Vault
+@testable import VaultSync
+
+/// A machine's folder is replaced by an older copy while a process has the vault open, and what comes of a repair after that.
+@Suite struct OlderFolderTests {
+  private let family: Family
+  private let usb = MemoryStore()
+  private let record: RecordID
+  private let older: [BlobPath: [UInt8]]
+  private var desk: Family.Device { family[0] }
+  private var laptop: Family.Device { family[1] }
+
+  init() throws {
+    family = try Family(count: 2)
+    record = try family[0].write("Note", "before")
+    try family.meet(at: usb)
+    older = family[0].store.blobs
+  }
+
+  /// Everything in the desk's folder goes, and the copy of before comes.
+  private func putOlderBack(keeping kept: BlobPath? = nil) throws {
+    for path in desk.store.blobs.keys where path != kept { try desk.store.remove(path) }
+    for (path, bytes) in older where !path.string.hasPrefix("staging") && path != kept {
+      try desk.store.replace(path, bytes, durably: true)
+    }
+  }
+
+  private func isRolledBack(_ error: any Error) -> Bool {
+    guard case .rolledBack? = error as? VaultError else { return false }
+    return true
+  }
+
+  private func expectNote(_ note: String) throws {
+    try family.expectAgreement()
+    for device in family.devices {
+      #expect(try device.contents().values.contains(note))
+      for member in device.vault.members { #expect(try member.keptConflicts().isEmpty) }
+      try device.reopen()
+      #expect(try device.contents().values.contains(note))
+    }
+  }
+
+  /// What its newest head names is gone with the newer folder, so the head is not put back.
+  @Test func underAnOpenVaultItStaysCalledOlder() throws {
+    try desk.edit(record, "synced")
+    try family.meet(at: usb)
+    try desk.write("Not synced", "of the desk")
+    let emma = try desk.emma
+    try putOlderBack()
+    for _ in 0..<2 {
+      #expect {
+        _ = try emma.refresh()
+      } throws: {
+        isRolledBack($0)
+      }
+      #expect {
+        try emma.requireOwnHead()
+      } throws: {
+        isRolledBack($0)
+      }
+      #expect {
+        try desk.edit(record, "into the older one")
+      } throws: {
+        isRolledBack($0)
+      }
+    }
+    #expect {
+      try desk.reopen()
+    } throws: {
+      isRolledBack($0)
+    }
+    try desk.reopen(OpenOptions(acceptRollback: true))
+    try family.meet(at: usb)
+    try expectNote("synced")
+  }
+
+  @Test func anOwnHeadThatIsGoneIsToldUnlessAllIsThere() throws {
+    let emma = try desk.emma
+    let head = BlobPath(VaultPath.head(emma.id, desk.vault.device).string)
+    let whole = try #require(desk.store.blobs[head])
+    try desk.store.remove(head)
+    try emma.requireOwnHead()
+    #expect(desk.store.blobs[head] == whole)
+    for path in desk.store.blobs.keys { try desk.store.remove(path) }
+    #expect(throws: VaultError.self) { try emma.requireOwnHead() }
+    #expect(desk.store.blobs[head] == nil)
+  }
+}
