@@ -91,4 +91,45 @@ import VaultModel
     #expect(throws: VaultError.self) { try emma.requireOwnHead() }
     #expect(desk.store.blobs[head] == nil)
   }
+
+  /// Who still has what a repair could not read.
+  enum Whole: CaseIterable, Sendable {
+    /// The remote that the repair is told of.
+    case remoteOfTheRepair
+    /// A remote that is met later.
+    case remote
+    /// Another machine, which is met at a remote that is new.
+    case laptop
+  }
+
+  /// The newest head stands in the older folder, so that its lists are not here: a repair makes them of what is. One of them
+  /// nobody else has.
+  @Test(arguments: Whole.allCases)
+  func aRepairReplacesNothingThatItHasNotRead(whole: Whole) throws {
+    let id = try desk.emma.id
+    try desk.edit(record, "synced")
+    try desk.sync(usb)
+    if whole == .laptop { try laptop.sync(usb) }
+    try desk.write("Not synced", "of the desk")
+    try putOlderBack(keeping: BlobPath(VaultPath.head(id, desk.vault.device).string))
+    try desk.reopen()
+    try #require(desk.vault.member(id)?.damageReason != nil)
+    if whole == .remoteOfTheRepair {
+      // As `check --repair --remote` does.
+      for isLast in [false, true] {
+        let mended = try RemoteMending(vault: desk.vault, remote: usb).run(readsData: false).mended
+        #expect(mended.isEmpty == isLast)
+        try desk.reopen()
+      }
+    }
+    _ = try desk.vault.repair()
+    try desk.reopen()
+    let isBack = try desk.contents().values.contains("synced")
+    #expect(isBack == (whole == .remoteOfTheRepair))
+    let (remote, name) = whole == .laptop ? (MemoryStore(), "other") : (usb, "usb")
+    for _ in 0..<3 {
+      for device in family.devices { try device.sync(remote, as: name) }
+    }
+    try expectNote("synced")
+  }
 }

@@ -69,6 +69,8 @@ struct HeadsState: Sendable {
   /// Counters of this device that another machine has used, as far as this process has met its heads: this one's copy, or this
   /// one before it was put back.
   var usedElsewhere: [ClosedRange<UInt64>] = []
+  /// Older heads of this device, found on remotes, that its own does not go on from, and whose records are known by now.
+  var restsTaken: Set<FileHash> = []
   /// Counters in revisions that a repair took, of devices whose heads may be lost.
   var repaired: [DeviceID: UInt64] = [:]
   /// A device's line was taken over by another one after its head was read: all heads are to be read anew.

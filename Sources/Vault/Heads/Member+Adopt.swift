@@ -53,6 +53,7 @@ extension Member {
       try goOn(with: segments, of: head.head, &heads)
     } else {
       heads.learned.formUnion(changed)
+      try keepWhatIsLeftOut(by: head, after: known, &heads)
     }
     follow(head, &heads)
     changed += try release(&heads)
@@ -178,6 +179,27 @@ extension Member {
     let changed = take(entries, from: late, &heads) { brought.insert($0.revision) }
     heads.broughtLate[head.device] = brought
     return changed
+  }
+
+  /// A head that does not go on from the one before it, as far as its lineage tells, may not have all that one brought: a
+  /// repair wrote its lists anew from what was left. What still counts of that stands in this device's next head, or no head
+  /// would name it.
+  ///
+  /// - Parameter known: The head of its device that was followed before.
+  private func keepWhatIsLeftOut(
+    by head: LoadedHead, after known: LoadedHead?, _ heads: inout HeadsState
+  ) throws(VaultError) {
+    guard mayWrite, let known, known.late == nil, head.late == nil,
+      !heads.lines.lineage(of: head.head, head.device).contains(known.mark),
+      let before = try ifWhole(entries(of: known.head))
+    else { return }
+    let named = Manifest(try entries(of: head.head))
+    let leftOut = withRecords(heads) { records in
+      before.filter { named.isNews($0) && records.holds($0) }
+    }
+    if leftOut.isEmpty { return }
+    heads.learned.formUnion(leftOut.map(\.record))
+    heads.hasLearnedOfFormer = true
   }
 
   /// This device's next head goes on from the segments of this one.

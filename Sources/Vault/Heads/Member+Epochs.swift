@@ -70,7 +70,7 @@ extension Member {
     fresh.lines = linesToKeep(heads)
     fresh.lines.toldLate = told
     (fresh.compared, fresh.repaired) = (heads.compared, heads.repaired)
-    fresh.usedElsewhere = heads.usedElsewhere
+    (fresh.usedElsewhere, fresh.restsTaken) = (heads.usedElsewhere, heads.restsTaken)
     fresh.holdsWhatIsCalledLost = heads.holdsWhatIsCalledLost
     // Whoever takes over a line is read first, also where something that they name is gone since.
     fresh.followedBefore = Set(heads.loaded.values.map(\.hash))

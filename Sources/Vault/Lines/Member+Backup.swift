@@ -94,6 +94,37 @@ extension Member {
     }
   }
 
+  /// Whether this device's head, as far as its lineage tells, does not go on from an older one that a remote still has: a repair
+  /// wrote the lists anew from what was left here, and the older head may name more.
+  package func mayLackRest(of device: DeviceID, counter: UInt64, hash: FileHash) -> Bool {
+    guard mayWrite, device == context.device.id else { return false }
+    return heads.withLock { heads in
+      guard let known = heads.loaded[device], known.late == nil, counter < known.counter,
+        !heads.restsTaken.contains(hash)
+      else { return false }
+      let lineage = heads.lines[device]
+      return !lineage.reaches(counter)
+        && !lineage.contains(HeadMark(counter: counter, hash: hash))
+    }
+  }
+
+  package func mayLackRest(of head: OpenedHead) -> Bool {
+    !head.isLate && mayLackRest(of: head.device, counter: head.counter, hash: head.hash)
+  }
+
+  /// Takes what such an older head names, all of which is here, and writes down what of that is news.
+  package func takeRest(of head: OpenedHead) throws(VaultError) {
+    guard mayLackRest(of: head), !context.isReadOnly else { return }
+    let isNews = try heads.withLock { (heads) throws(VaultError) -> Bool in
+      let learned = Set(apply(try entries(of: head.head), &heads))
+      heads.restsTaken.insert(head.hash)
+      heads.learned.formUnion(learned)
+      if !learned.isEmpty { heads.isToBeRewritten = true }
+      return !learned.isEmpty
+    }
+    if isNews { _ = try commitNothingIfPossible() }
+  }
+
   /// The entries of a segment that are news, and still whole here; those of records of which nothing else is known in part.
   private func rest(
     of kept: LoadedHead, in name: ContentDigest, _ heads: inout HeadsState

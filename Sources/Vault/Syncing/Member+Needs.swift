@@ -1,4 +1,6 @@
+import VaultErrors
 import VaultModel
+import VaultObjects
 
 /// An object that records of a member are made of.
 package struct NeededObject: Hashable, Sendable {
@@ -48,6 +50,20 @@ extension Member {
       NeededObject(digest: $0, kind: .record, isOnlyInHistory: true)
     }
     return (needed + others, lost)
+  }
+
+  /// What the revision of an entry needs and is missing or damaged here, as far as that is known: what an object names that is
+  /// not here shows once it is. Chunks are not opened; of a lazy vault they are not asked for.
+  package func lacking(of entry: RecordEntry) throws(VaultError) -> Set<ContentDigest> {
+    var lacking: Set<ContentDigest> = []
+    var chunks: Set<ContentDigest> = []
+    _ = MemberWalk(member: self).walk(
+      revision: entry.revision, of: entry.record, isOnlyInHistory: false,
+      visit: { object in if object.kind == .chunk { chunks.insert(object.digest) } },
+      fail: { object, _ in lacking.insert(object.digest) })
+    guard context.lazy == nil else { return lacking }
+    for chunk in chunks where try !objects.isPresent(chunk) { lacking.insert(chunk) }
+    return lacking
   }
 
   private func walkNeeded(

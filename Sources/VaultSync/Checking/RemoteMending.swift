@@ -36,6 +36,10 @@ package struct RemoteMending: Sendable {
     guard !vault.isReadOnly else { throw .vault(.readOnly) }
     var report = MendingReport()
     var given: Set<String> = []
+    for member in vault.members where member.mayWrite && member.standstill() != nil {
+      report.mended += try bringOwn(of: member)
+    }
+    given.formUnion(report.mended.map(\.string))
     // What was missing may name more that is missing.
     for round in 0..<Self.roundLimit {
       report.problems = try keeping(
@@ -61,15 +65,19 @@ package struct RemoteMending: Sendable {
   /// More levels than a record has: head, segment, record, pages, list of chunks, chunk.
   private static let roundLimit = 32
 
-  private func mend(_ path: VaultPath) throws(SyncError) -> Bool {
-    let bytes: [UInt8]
+  /// What the remote has at the path; nil where that is nothing that can be read.
+  private func read(_ path: VaultPath) throws(SyncError) -> [UInt8]? {
     do {
-      bytes = try remote.read(
+      return try remote.read(
         BlobPath(path.string), limit: ObjectStore.fileSizeLimit(of: .announcement))
     } catch {
       guard error.concernsOneFile else { throw .remote(error) }
-      return false
+      return nil
     }
+  }
+
+  private func mend(_ path: VaultPath) throws(SyncError) -> Bool {
+    guard let bytes = try read(path) else { return false }
     do {
       switch path {
       case .object(let member, let name):
@@ -97,5 +105,67 @@ package struct RemoteMending: Sendable {
       default: throw .vault(error)
       }
     }
+  }
+}
+
+/// What the remote's copy of this device's head names, where the one here cannot be read.
+extension RemoteMending {
+  /// Brings here what of that is not: then a repair finds it, and no record goes back to an older version that is newer there.
+  /// The head itself is not put in place: it may be older than what this machine has written, and the repair writes one that
+  /// has both.
+  ///
+  /// - Returns: What was brought.
+  private func bringOwn(of member: Member) throws(SyncError) -> [VaultPath] {
+    guard let head = try ownHead(of: member) else { return [] }
+    var brought: [VaultPath] = []
+    for segment in head.segments {
+      if try content(of: segment, in: member) == nil {
+        brought += try bring([segment], of: head, member)
+      }
+      guard let bytes = try content(of: segment, in: member),
+        let entries = (try? Segment(decoding: bytes))?.entries
+      else { continue }
+      for entry in entries where !member.hasReplaced(entry) {
+        for _ in 0..<Self.roundLimit {
+          let new = try bring(try keeping(member.lacking(of: entry)), of: head, member)
+          if new.isEmpty { break }
+          brought += new
+        }
+      }
+    }
+    return brought
+  }
+
+  /// This device's head as the remote has it; nil where there is none that holds.
+  private func ownHead(of member: Member) throws(SyncError) -> OpenedHead? {
+    let path = VaultPath.head(member.id, vault.device)
+    guard let bytes = try read(path) else { return nil }
+    do {
+      let tree = try SignedTree.load(vault: vault.id, store: vault.store, state: vault.state)
+      return try member.openHead(vault.device, bytes: bytes, in: tree)
+    } catch {
+      switch error {
+      case .damaged, .missing, .branched, .noAccess, .accessEnded: return nil
+      default: throw .vault(error)
+      }
+    }
+  }
+
+  private func content(
+    of segment: ContentDigest, in member: Member
+  ) throws(SyncError) -> [UInt8]? {
+    try keeping(ifWhole(member.sealedObjects.content(segment, kind: .segment)))
+  }
+
+  private func bring(
+    _ digests: Set<ContentDigest>, of head: OpenedHead, _ member: Member
+  ) throws(SyncError) -> [VaultPath] {
+    let objects = member.sealedObjects
+    var brought: [VaultPath] = []
+    for digest in digests.sorted() {
+      let path = objects.vaultPath(of: objects.name(of: digest, in: head.epoch))
+      if try mend(path) { brought.append(path) }
+    }
+    return brought
   }
 }

@@ -224,6 +224,8 @@ struct HeadsToFollow {
     for (one, kinship) in try zip(incoming, kinships(of: incoming)) {
       let path = VaultPath.head(member.id, one.head.device)
       switch kinship {
+      // What it names may be lost here.
+      case .known where known.mayLackRest(of: one.head): result.append(one)
       case .known: continue
       case .followed:
         let here = known.knownCounters[one.head.device]

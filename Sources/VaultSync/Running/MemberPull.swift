@@ -210,6 +210,8 @@ struct MemberPull {
       tally(whole.filter { placed.contains($0.head.device) })
       let count = try member.refresh(having: read).count
       session.change { $0.changedRecordCount += count }
+      // A newer one of this device stays in its place.
+      for one in whole { try member.takeRest(of: one.head) }
       return placed.count + links.count
     }
   }

@@ -63,6 +63,7 @@ struct MemberSync {
     let path = VaultPath.head(member, device)
     guard let there = exchange.there[path] else { return false }
     if plan.action == .take { return true }
+    if open.mayLackRest(of: device, counter: there.counter, hash: there.hash) { return true }
     // Of a line that another device has taken over: whatever is there stands for the device, whose counters begin anew.
     if let here = exchange.here[path], here.hash != there.hash,
       open.isRetold(device, counter: here.counter, hash: here.hash)

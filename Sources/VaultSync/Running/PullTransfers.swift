@@ -23,12 +23,14 @@ final class PullTransfers {
   /// Which heads may be brought by one transfer.
   private struct Kind: Hashable {
     let epoch: StatementID
-    /// What is here under the current keys says nothing about objects under others.
+    /// What is here under the current keys says nothing about objects under others; nor do the counters of a head that does not
+    /// go on from the one that is brought.
     let isCovered: Bool
   }
 
   subscript(head: OpenedHead) -> PullTransfer {
-    let kind = Kind(epoch: head.epoch, isCovered: !head.isLate && !member.mustRetell(head))
+    let isCovered = !head.isLate && !member.mustRetell(head) && !member.mayLackRest(of: head)
+    let kind = Kind(epoch: head.epoch, isCovered: isCovered)
     if let known = transfers[kind] { return known }
     let transfer = PullTransfer(
       session: session,
