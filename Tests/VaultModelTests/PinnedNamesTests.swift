@@ -68,6 +68,19 @@ import VaultModel
     #expect(pins.names(of: [first: emma, second: emma], own: [])[first] == emma)
   }
 
+  /// So that whoever is told of it knows which one it is.
+  @Test func whoeverLostANameIsStillKnownByIt() throws {
+    var pins = PinnedNames()
+    _ = pins.names(of: [second: emma], own: [])
+    pins.free(emma, for: first, present: [first])
+    #expect(pins.names(of: [first: emma], own: []) == [first: emma])
+    #expect(pins.name(of: second) == emma)
+    #expect(try PinnedNames(decoding: pins.encoded()) == pins)
+    let names = pins.names(of: [first: emma, second: emma], own: [])
+    #expect(names == [first: emma, second: suffixed(second)])
+    #expect(pins.name(of: second) == suffixed(second))
+  }
+
   @Test func aRenewalTakesTheNameOnce() throws {
     var pins = PinnedNames()
     _ = pins.names(of: [first: emma], own: [])

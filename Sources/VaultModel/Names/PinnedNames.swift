@@ -11,13 +11,15 @@ package struct PinnedNames: Hashable, Sendable {
   }
 
   private var pins: [MemberID: Pin] = [:]
+  /// What members that were not here had, when somebody here gave the name to another one.
+  private var former: [MemberID: Pin] = [:]
 
   package static let byteLimit = 16 << 20
 
   package init() {}
 
-  /// What the member shows as, or did when it was here; nil for one that never was.
-  package func name(of member: MemberID) -> FileName? { pins[member]?.name }
+  /// What the member shows as, or did when it was here, also where another one has that name by now; nil for one that never was.
+  package func name(of member: MemberID) -> FileName? { (pins[member] ?? former[member])?.name }
 
   /// Those that show under their own titles.
   package var titles: [MemberID: FileName] {
@@ -45,15 +47,19 @@ package struct PinnedNames: Hashable, Sendable {
       guard let name else { preconditionFailure("the candidates have no end") }
       taken.insert(name)
       pins[id] = Pin(title: title, name: name)
+      former[id] = nil
     }
     return pins.filter { titles[$0.key] != nil }.mapValues(\.name)
   }
 
   /// This person has given the member this name, by making it or by moving it there: whichever is not among `present` and
-  /// had it has to do without.
+  /// had it has to do without. That one is still known by it, while it is not here.
   package mutating func free(_ name: FileName, for member: MemberID, present: Set<MemberID>) {
     pins[member] = nil
-    for (id, pin) in pins where pin.name == name && !present.contains(id) { pins[id] = nil }
+    for (id, pin) in pins where pin.name == name && !present.contains(id) {
+      pins[id] = nil
+      former[id] = pin
+    }
   }
 
   /// A member that was made anew takes the name of the old one, which is the title of both; the old one shows with a part
@@ -68,34 +74,39 @@ package struct PinnedNames: Hashable, Sendable {
 
   package func encoded() -> [UInt8] {
     var writer = WireWriter()
-    for (id, pin) in pins.sorted(by: { $0.key < $1.key }) {
-      writer.message(1) { writer in
-        writer.id(1, id)
-        writer.fileName(2, pin.title)
-        writer.fileName(3, pin.name)
+    for (field, pins) in [(1, pins), (2, former)] {
+      for (id, pin) in pins.sorted(by: { $0.key < $1.key }) {
+        writer.message(field) { writer in
+          writer.id(1, id)
+          writer.fileName(2, pin.title)
+          writer.fileName(3, pin.name)
+        }
       }
     }
     return writer.bytes
   }
 
   package init(decoding bytes: [UInt8]) throws(ModelError) {
-    pins = try WireReader.read(bytes, what: "names of members", limit: Self.byteLimit) {
+    self = try WireReader.read(bytes, what: "names of members", limit: Self.byteLimit) {
       (reader) throws(ModelError) in
-      var pins: [MemberID: Pin] = [:]
+      var names = PinnedNames()
       while let tag = try reader.next() {
-        guard case .bytes(1) = tag else {
-          _ = try reader.skip(tag)
-          continue
+        switch tag {
+        case .bytes(1):
+          let (id, pin) = try Self.pin(&reader)
+          names.pins[id] = pin
+        case .bytes(2):
+          let (id, pin) = try Self.pin(&reader)
+          names.former[id] = pin
+        default: _ = try reader.skip(tag)
         }
-        var message = try reader.message("name of a member")
-        let (id, pin) = try Self.pin(&message)
-        pins[id] = pin
       }
-      return pins
+      return names
     }
   }
 
-  private static func pin(_ reader: inout WireReader) throws(ModelError) -> (MemberID, Pin) {
+  private static func pin(_ whole: inout WireReader) throws(ModelError) -> (MemberID, Pin) {
+    var reader = try whole.message("name of a member")
     var id: MemberID?
     var title: FileName?
     var name: FileName?
