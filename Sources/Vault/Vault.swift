@@ -93,6 +93,12 @@ package final class Vault: Sendable {
     found.withLock { if !$0.contains(problem) { $0.append(problem) } }
   }
 
+  /// A member counts again that no closing had listed.
+  func forgetThatItIsUnlisted(_ id: MemberID) {
+    let root = VaultPath.memberRoot(id).string
+    found.withLock { $0.removeAll { $0.kind == .unlisted && $0.path == root } }
+  }
+
   /// Goes without what was noted of members that wait for this person's yes: whoever gives them some puts into these what they
   /// like.
   func passOverProblemsOfOffers() {

@@ -4,6 +4,9 @@ package enum Flaw: Hashable, Sendable {
   case broken(String)
   /// Nothing of it has to be mended: it counts once this is true, such as "its link has come".
   case waiting(until: String)
+  /// Of a member's root: its device was left out by its person, and no closing lists it. They can have it count again where it
+  /// counted before.
+  case unlisted(countedHere: Bool)
 }
 
 extension Flaw: CustomStringConvertible {
@@ -11,6 +14,12 @@ extension Flaw: CustomStringConvertible {
     switch self {
     case .broken(let reason): reason
     case .waiting(let condition): "it counts once \(condition)"
+    case .unlisted(countedHere: true):
+      "it was made on a device that has been removed since, so it counts no more. It is kept here. Whoever removed the device "
+        + "can bring it back, on a machine that had shown it: kinvault member keep"
+    case .unlisted(countedHere: false):
+      "it was made on a device that has been removed, and never counted on this machine. Whoever removed the device can bring "
+        + "it back, on a machine that had shown it: kinvault member keep"
     }
   }
 }

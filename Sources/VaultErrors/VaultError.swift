@@ -140,6 +140,11 @@ extension VaultError {
     if case .damaged(_, .waiting) = self { true } else { false }
   }
 
+  /// Whether this says that a device made the member which its person has left out, and that no closing lists it.
+  package var isOfUnlistedMember: Bool {
+    if case .damaged(_, .unlisted) = self { true } else { false }
+  }
+
   /// Whether what was read is not as it must be, or not there: another copy of it may be. Whoever can do without that one
   /// file goes on; every other error concerns the whole, such as a disk that does not answer.
   package var isDamage: Bool {

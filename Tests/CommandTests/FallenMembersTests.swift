@@ -5,13 +5,11 @@ import Vault
 
 /// What each command says of members that fell with the device that had made them.
 @Suite struct FallenMembersTests {
-  private func problem(_ number: Int, file: String = "root", _ kind: Problem.Kind = .waiting)
-    -> Problem
-  {
+  private func problem(_ number: Int, _ kind: Problem.Kind = .unlisted) -> Problem {
     let digits = String(number)
     let id = String(repeating: "0", count: 64 - digits.count) + digits
     return Problem(
-      kind, .warning, path: "members/\(id)/\(file)", reason: "it waits", member: "M\(number)")
+      kind, .warning, path: "members/\(id)/root", reason: "it waits", member: "M\(number)")
   }
 
   @Test func isOneLineHoweverManyThereAre() {
@@ -26,7 +24,7 @@ import Vault
   @Test func isOfNothingElseThatWaits() {
     var quiet = problem(3)
     quiet.severity = .note
-    let fallen = FallenMembers(among: [problem(1, file: "links"), problem(2, .damaged), quiet])
+    let fallen = FallenMembers(among: [problem(1, .waiting), problem(2, .damaged), quiet])
     #expect(fallen.problems.isEmpty && fallen.note == nil)
   }
 }

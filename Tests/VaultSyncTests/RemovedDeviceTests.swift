@@ -376,7 +376,7 @@ import VaultTrust
     #expect(laptop.vault.member(anew.id) == nil)
     let root = VaultPath.memberRoot(anew.id).string
     let problem = try #require(laptop.vault.problems.first { $0.path == root })
-    #expect(problem.severity == .note && problem.kind == .waiting)
+    #expect(problem.severity == .note && problem.kind == .unlisted)
     #expect(try laptop.vault.unlistedMembers().isEmpty)
   }
 

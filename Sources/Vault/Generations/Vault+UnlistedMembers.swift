@@ -35,7 +35,8 @@ extension Vault {
     return found
   }
 
-  private func unlistedMember(_ id: MemberID) throws(VaultError) -> UnlistedMember? {
+  /// - Returns: nil for any other member.
+  func unlistedMember(_ id: MemberID) throws(VaultError) -> UnlistedMember? {
     let files = try context.state.loadLinkMemory(of: id).files
     let path = VaultPath.memberRoot(id)
     guard let file = files[path] else { return nil }

@@ -136,10 +136,6 @@ extension MemberRoot {
     return try load(member, from: bytes, people: people, memory: memory())
   }
 
-  private static let listed =
-    "the person whose device made it, and who has removed that, says that it is theirs, on a machine that had shown it: kinvault "
-    + "member keep"
-
   /// A member's root, verified, from the bytes of its file.
   static func load(
     _ member: MemberID, from bytes: [UInt8], people: People,
@@ -150,8 +146,9 @@ extension MemberRoot {
       if let root = try people.trust.root(of: member, decoding: bytes) { return root }
     } catch {
       // Whoever has a removed device makes members without end; only what counted here is worth asking for.
-      if error == .departed, try memory().files[path] != nil {
-        throw .waiting(path, until: listed)
+      if error == .departed {
+        let countedHere = try memory().files[path] != nil
+        throw .damaged(path: path.string, reason: .unlisted(countedHere: countedHere))
       }
       throw .damaged(path: path.string, reason: "\(error)")
     }

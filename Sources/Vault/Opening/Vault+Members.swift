@@ -30,16 +30,28 @@ extension Vault {
     return isOther
   }
 
-  /// Has members that this person has left elsewhere known as such.
+  /// Has members that this person has left elsewhere known as such, and those that no closing lists whose device is out.
   private func closeWhatWasLeft() {
+    // Another process may have brought a closing, and no head that would tell of it.
+    do { try context.reloadPeopleIfChanged() } catch {
+      // Whoever reads a new head, or opens the vault, is told what is wrong with people's files.
+    }
     for member in openedMembers where member.role != nil {
       do {
-        if try member.hasLostAccessSince() { _ = try reloadLinks(of: member) }
+        let isOut = context.removal == nil && isUnlisted(member)
+        if try isOut || member.hasLostAccessSince() { _ = try reloadLinks(of: member) }
       } catch {
         // The look at its heads tells what is wrong with a member's folder.
         continue
       }
     }
+  }
+
+  /// Whether a device has made the member that its person has left out, and no closing lists it.
+  private func isUnlisted(_ member: Member) -> Bool {
+    let certificate = member.register.links.history.root.certificate
+    let trust = context.people.trust
+    return trust.device(certificate) == .former && !trust.stands(member.id.root, by: certificate)
   }
 
   /// Reads the links of a member again, as `Member.reloadLinks` does. If its root does not hold any more, as with one that
@@ -52,7 +64,7 @@ extension Vault {
     do { try member.reloadLinks() } catch {
       let root = VaultPath.memberRoot(member.id).string
       switch error {
-      case .damaged(root, _): note(problem(error, ofClosed: member.id, root))
+      case .damaged(root, _): note(try problem(error, ofClosed: member.id, root))
       // Told when it is tried to open it anew.
       case .noAccess: break
       default: throw error
@@ -94,6 +106,7 @@ extension Vault {
       do {
         if let member = try openNew(id, identities, rollback, place) {
           openMembers.withLock { $0[id] = member }
+          forgetThatItIsUnlisted(id)
           isNew = true
         }
       } catch {
@@ -148,18 +161,24 @@ extension Vault {
     case .rolledBack: throw error
     case .missing:
       if try !isUnfinished(id) { note(Problem(error, path: place)) }
-    default: note(problem(error, ofClosed: id, place))
+    default: note(try problem(error, ofClosed: id, place))
     }
   }
 
   /// What keeps a member from opening; of one that showed here before with its name.
-  private func problem(_ error: VaultError, ofClosed id: MemberID, _ path: String) -> Problem {
+  private func problem(
+    _ error: VaultError, ofClosed id: MemberID, _ path: String
+  ) throws(VaultError) -> Problem {
     var problem = Problem(error, path: path)
     problem.member = memberNames.name(of: id)?.string
-    // Nobody misses what was only offered here, and whoever has a removed device can have offered it.
-    if problem.member == nil, problem.kind == .waiting,
-      problem.path == VaultPath.memberRoot(id).string
-    {
+    guard problem.kind == .unlisted, problem.severity > .note else { return problem }
+    if let member = try unlistedMember(id) {
+      problem.member = member.name
+      problem.reason =
+        "it was made on a device that you have removed since, so it counts no more. It is kept here. To bring it back: "
+        + "kinvault member keep"
+    } else if problem.member == nil {
+      // Nobody misses what was only offered here, and whoever has a removed device can have offered it.
       problem.severity = .note
     }
     return problem

@@ -19,6 +19,9 @@ extension Problem {
       self.init(.missing, .damage, path: path, reason: "it is not there")
     case .damaged(let path, let reason) where error.isWaiting:
       self.init(.waiting, .warning, path: path, reason: "\(reason); it is kept until then")
+    case .damaged(let path, .unlisted(let countedHere)):
+      let reason = Flaw.unlisted(countedHere: countedHere)
+      self.init(.unlisted, countedHere ? .warning : .note, path: path, reason: "\(reason)")
     case .damaged(let path, let reason):
       self.init(.damaged, .damage, path: path, reason: "\(reason)")
     case .rolledBack(let path, let found, let seen):

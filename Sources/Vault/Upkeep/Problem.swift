@@ -23,6 +23,8 @@ package struct Problem: Hashable, Sendable {
     case waiting
     /// A file of a device that its person removed; it counts no more.
     case removedDevice
+    /// A member that was made on a device which its person removed where nobody had met the member; they can bring it back.
+    case unlisted
     /// This person has no access any more to a member that this device has written, or had it until a date that has passed.
     case accessEnded
     /// Whose access was to end with new keys could not be read any more; they were made for everyone who has it.

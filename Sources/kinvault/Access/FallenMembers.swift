@@ -1,5 +1,4 @@
 import Vault
-import VaultModel
 
 /// Members that counted here and fell with the device that had made them, as their person removed it where nobody had met them.
 struct FallenMembers {
@@ -8,13 +7,8 @@ struct FallenMembers {
   let problems: [Problem]
 
   /// - Parameter problems: What was found when the vault was opened.
-  init(among problems: [Problem]) { self.problems = problems.filter(Self.isOne) }
-
-  private static func isOne(_ problem: Problem) -> Bool {
-    guard problem.kind == .waiting, problem.severity > .note,
-      case .memberRoot? = VaultPath(parsing: problem.path)
-    else { return false }
-    return true
+  init(among problems: [Problem]) {
+    self.problems = problems.filter { $0.kind == .unlisted && $0.severity > .note }
   }
 
   /// What brings them back, in one line: whoever has such a device may have made any number. Nil if there are none.

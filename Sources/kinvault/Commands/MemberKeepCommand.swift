@@ -49,7 +49,9 @@ struct MemberKeepCommand: ParsableCommand {
         try vault.keep([kept], words: words)
       }
       vault.audit.note(.share, member: kept.id, detail: "member keep")
-      Terminal.writeLine("\(name) counts again.")
+      let shown = vault.shownNames[kept.id].map { Terminal.visible($0.string) } ?? name
+      Terminal.writeLine(
+        shown == name ? "\(name) counts again." : "\(name) counts again, and shows as \(shown).")
       Terminal.note("kinvault: Look who has access to it now: kinvault access list")
       try KeyRenewal(vault: vault).run(remotes)
     }

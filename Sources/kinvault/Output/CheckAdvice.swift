@@ -57,6 +57,10 @@ struct CheckAdvice {
       "  What waits counts by itself once what it needs has come from whoever has that: kinvault sync"
     ),
     (
+      [.unlisted],
+      "  A member that was made on a removed device comes back when you say that it is yours: kinvault member keep"
+    ),
+    (
       [.untrusted],
       "  What is not trusted is ignored, and does no harm where it lies; why it is not stands above."
     ),
