@@ -276,11 +276,13 @@ private struct ClonedPeople {
   ) throws(SyncError) -> [(path: VaultPath, bytes: [UInt8])] {
     var sound: [(path: VaultPath, bytes: [UInt8])] = []
     for (path, bytes) in files.sorted(by: { $0.key.cloneTurn < $1.key.cloneTurn }) {
-      switch try keeping(tree.verdict(on: path, bytes)) {
+      switch try keeping(tree.verdict(onNew: path, bytes)) {
       case .counts: sound.append((path, bytes))
       // Of no use to anyone, and of no harm.
       case .retired, .former, .broken(.signedByRemovedDevice): continue
-      case .broken(let error): problems.append(SyncProblem(error, there: path.string))
+      case .broken(let error):
+        let problem = SyncProblem(error, there: path.string)
+        if !problems.contains(problem) { problems.append(problem) }
       }
     }
     return sound

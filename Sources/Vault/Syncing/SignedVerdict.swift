@@ -40,6 +40,19 @@ extension SignedTree {
     }
   }
 
+  /// What these bytes are worth as the file at `path`, where none stands here: a wrap holds on its own, and of a member that a
+  /// removed device has made, and no closing lists, nothing is taken.
+  package func verdict(
+    onNew path: VaultPath, _ bytes: [UInt8]
+  ) throws(VaultError) -> SignedVerdict {
+    guard case .epochWrap(let member, _) = path else { return try verdict(on: path, bytes) }
+    do { _ = try links(of: member) } catch {
+      if error.isOfUnlistedMember { return .former }
+      guard error.isOfBrokenFile else { throw error }
+    }
+    return try verdict(on: path, bytes)
+  }
+
   /// What the file that stands in the store at `path` is worth; nil when there is none.
   ///
   /// - Throws: What keeps it from being read or judged.

@@ -29,7 +29,7 @@ package struct SyncProblem: Hashable, Sendable {
     case endlessListing
     /// More is news on the remote than is taken at once.
     case tooMuchNew
-    /// What people have put there for whom nobody vouches, and there is no room for.
+    /// What people have put there for whom nobody vouches, and there is no room for; and members that a removed device has made.
     case strangers
     /// A file on the remote that is no part of a vault.
     case foreignFile
@@ -107,6 +107,8 @@ extension SyncProblem {
     switch error {
     case .damaged(_, let reason) where error.isWaiting:
       self = .waiting(path, reason, "It was not taken yet; everything else goes on.")
+    case .damaged(let root, .unlisted(let countedHere)):
+      self = .unlisted(root, countedHere: countedHere)
     case .damaged(_, let reason):
       self.init(
         .damagedThere, .warning, path: path,
@@ -128,6 +130,8 @@ extension SyncProblem {
     switch error {
     case .damaged(_, let reason) where error.isWaiting:
       self = .waiting(path, reason, "It is kept, and not sent yet.")
+    case .damaged(let root, .unlisted(let countedHere)):
+      self = .unlisted(root, countedHere: countedHere)
     case .away(_, let reason):
       self.init(
         .waiting, .warning, path: path,
@@ -251,6 +255,18 @@ extension SyncProblem {
     SyncProblem(
       .untrusted, .note, path: path.string,
       "It was written by a device that has been removed, and counts no more.")
+  }
+
+  /// A removed device has made a member, and no closing lists it: nothing of it is taken or sent.
+  private static func unlisted(_ root: String, countedHere: Bool) -> SyncProblem {
+    SyncProblem(
+      .strangers, .note, path: root,
+      "A member that was made on a device which has been removed. "
+        + (countedHere
+          ? "It counts no more; what is here is kept, and nothing of it was sent or taken. "
+          : "This machine has never shown it, and nothing of it was taken. ")
+        + "Whoever removed the device can bring it back, on a machine that had shown it: kinvault member keep"
+    )
   }
 
   static func writtenAfterRemoval(_ path: VaultPath) -> SyncProblem {

@@ -68,11 +68,14 @@ struct CargoJudgement {
     let judged = strangers.filter { !known.contains($0.key) && !unread.contains($0.key) }
     if !judged.isEmpty { try admission.run(judged.mapValues { weight($0) }) }
     (cargo.rooms, cargo.weight) = (admission.rooms, admission.weight)
-    noteBroken(Set(judged.keys).subtracting(admission.taken), tree, bytes)
+    var weights = admission.left
+    for owner in noteBroken(Set(judged.keys).subtracting(admission.taken), tree, bytes) {
+      weights[owner] = CargoWeight()
+    }
     let left = Set(strangers.keys).subtracting(admission.taken)
     cargo.leave(Set(left.flatMap { paths(news[$0]) }))
     let remembered = left.subtracting(unread).union(empty(base))
-    remember(remembered, news, weights: admission.left, base)
+    remember(remembered, news, weights: weights, base)
     return cargo
   }
 
@@ -192,16 +195,21 @@ struct CargoJudgement {
   }
 
   /// Tells which roots of members that are left do not hold.
+  ///
+  /// - Returns: The members that no closing lists, though a device of somebody who is known has made them: room brings none here.
   private func noteBroken(
     _ left: Set<CargoOwner>, _ tree: SignedTree, _ bytes: [VaultPath: [UInt8]]
-  ) {
+  ) -> Set<CargoOwner> {
+    var unlisted: Set<CargoOwner> = []
     for case .member(let member) in left {
       let path = VaultPath.memberRoot(member)
       guard let root = bytes[path] else { continue }
       do { _ = try tree.verify(path, root) } catch {
-        session.note(SyncProblem(error, there: path.string))
+        if error.isOfUnlistedMember { unlisted.insert(.member(member)) }
+        session.note(error, thereIn: path)
       }
     }
+    return unlisted
   }
 
   // MARK: What is remembered
@@ -221,8 +229,8 @@ struct CargoJudgement {
       let weight = weights[owner] ?? before[owner]?.weight ?? weight(files)
       all[owner] = RemoteMemory.LeftCargo(mark: mark, weight: weight)
     }
-    if isNew {
-      let told = all.mapValues(\.weight).filter { $0.value.fileCount > 0 }
+    let told = all.mapValues(\.weight).filter { $0.value.fileCount > 0 }
+    if isNew, !told.isEmpty {
       session.note(.strangers(told, on: session.nameToType))
     }
     let remembered = all

@@ -2,6 +2,7 @@ import BlobStore
 import MachineState
 import Vault
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 /// Judges the signed files of both sides: reads what is new or changed on the remote, or not here, lays it over the folder,
@@ -44,7 +45,8 @@ struct SignedJudging {
       case .former: judged.former.insert(path)
       case .broken(let error):
         judged.brokenHere.insert(path)
-        if ownTree.isWrapOfUnknownKeys(path) { continue }
+        // Of a member that no closing lists the vault tells.
+        if ownTree.isWrapOfUnknownKeys(path) || error.isOfUnlistedMember { continue }
         session.note(SyncProblem(error, here: path.string))
       case .retired, nil: break
       }
@@ -197,7 +199,7 @@ struct SignedJudging {
   private func judge(
     _ path: VaultPath, _ bytes: [UInt8], _ entry: BlobEntry, _ judged: inout JudgedFiles
   ) throws(SyncError) {
-    switch try keeping(judged.tree.verdict(on: path, bytes)) {
+    switch try keeping(verdict(on: path, bytes, judged.tree)) {
     case .counts(let facts):
       judged.facts[path] = facts
       judged.there[path] = RegisterState(counter: facts.counter, hash: facts.hash)
@@ -211,19 +213,35 @@ struct SignedJudging {
       let isLater = seen.map { $0.isRetired && $0.state.hash != hash } ?? false
       session.note(isLater ? .writtenAfterRemoval(path) : .removedDevice(path))
       noteRetired(path, entry, hash)
+    case .broken(let error) where error.isOfUnlistedMember:
+      session.note(error, thereIn: path)
+      judged.former.insert(path)
+      judged.failures.updateValue(nil, forKey: path)
     case .broken(let error):
-      let problem = SyncProblem(error, there: path.string)
-      judged.failures[path] = problem
-      // Its device has signed it, and it may wait for what another remote has.
-      if isOfAnother(path), let here = judged.here[path],
-        let counter = judged.tree.signedCounter(of: path, bytes),
-        counter > here.counter
-      {
-        judged.maybeNewer.insert(path)
-      }
-      return session.note(problem)
+      return note(error, path, bytes, &judged)
     }
     judged.broken.remove(path)
+  }
+
+  private func note(
+    _ error: VaultError, _ path: VaultPath, _ bytes: [UInt8], _ judged: inout JudgedFiles
+  ) {
+    let problem = SyncProblem(error, there: path.string)
+    judged.failures[path] = problem
+    // Its device has signed it, and it may wait for what another remote has.
+    if isOfAnother(path), let here = judged.here[path],
+      let counter = judged.tree.signedCounter(of: path, bytes), counter > here.counter
+    {
+      judged.maybeNewer.insert(path)
+    }
+    session.note(problem)
+  }
+
+  private func verdict(
+    on path: VaultPath, _ bytes: [UInt8], _ tree: SignedTree
+  ) throws(VaultError) -> SignedVerdict {
+    let isHere = sight.local.files.contains(path)
+    return try isHere ? tree.verdict(on: path, bytes) : tree.verdict(onNew: path, bytes)
   }
 
   /// So that what is there is told once, and another file in its place is known to have come later.

@@ -113,6 +113,12 @@ final class SyncSession: Sendable {
     }
   }
 
+  /// A signed file of the remote does not hold. Of a member that counted here, and that no closing lists, the vault tells.
+  func note(_ error: VaultError, thereIn path: VaultPath) {
+    if case .damaged(_, .unlisted(countedHere: true)) = error { return }
+    note(SyncProblem(error, there: path.string))
+  }
+
   /// The remote has something that is no part of a vault, in `path`, or under a name that no path can have.
   func noteForeign(_ path: BlobPath?, named name: String) {
     let now = Int(clamping: home.clock.milliseconds() / 1000)

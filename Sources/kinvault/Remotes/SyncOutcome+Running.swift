@@ -30,8 +30,9 @@ extension SyncOutcome {
     if !outcome.isDryRun, !report.pulled.isEmpty { outcome.tendCache(of: vault) }
     outcome.name(report, in: vault)
     // Nothing else tells why a member shows no more.
-    outcome.revocations += vault.problems
-      .filter { $0.kind == .accessEnded && !before.contains($0) }.map(\.reason)
+    let new = vault.problems.filter { !before.contains($0) }
+    outcome.revocations += new.filter { $0.kind == .accessEnded }.map(\.reason)
+    if let note = FallenMembers(among: new).note { outcome.revocations.append(note) }
     return outcome
   }
 
