@@ -131,7 +131,11 @@ import Testing
     #expect(!check.contains("What waits counts by itself"), "\(check)")
     // Another one of its name does not hide it.
     try laptop.run("member", "add", "Liam", expecting: 0)
-    #expect(try laptop.run("status", expecting: 0).output.contains("Problems:"))
+    let still = try laptop.run("member", "list", expecting: 0).errors
+    #expect(still.contains("Liam: it was made on a device"), "\(still)")
+    let unwanted = try laptop.run("member", "keep", "Liam", "--no", expecting: 0)
+    #expect(unwanted.output.contains("Liam is not named any more"), "\(unwanted.output)")
+    #expect(try !laptop.run("member", "list", expecting: 0).errors.contains("member keep"))
     let listed = try laptop.run("member", "keep", expecting: 0).output
     #expect(listed.contains("Liam") && listed.contains("tablet"), "\(listed)")
     try laptop.run("member", "keep", "Ida", "--words-file", words, "--yes", expecting: 6)

@@ -107,4 +107,20 @@ import VaultModel
     #expect(other.accessChanges != before)
     #expect(other.problems.contains { $0.kind == .unlisted && $0.member == "Mia" })
   }
+
+  /// On this machine, and for good; it can be brought back all the same.
+  @Test func whatItsPersonDoesNotWantIsNotNamed() throws {
+    for machine in [desk, laptop] { try machine.sync(usb) }
+    try laptop.reopen()
+    let unlisted = try laptop.vault.unlistedMembers()
+    try #require(unlisted.map(\.isUnwanted) == [false])
+    try laptop.vault.forget(unlisted[0])
+    #expect(problems.isEmpty)
+    try laptop.reopen()
+    #expect(problems.map(\.severity) == [.note])
+    let later = try laptop.vault.unlistedMembers()
+    #expect(later.map(\.isUnwanted) == [true])
+    try laptop.vault.keep(later, words: Family.words.words)
+    #expect(laptop.vault.member(mia) != nil)
+  }
 }

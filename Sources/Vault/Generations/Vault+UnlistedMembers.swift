@@ -17,6 +17,8 @@ package struct UnlistedMember: Sendable {
   package let made: UInt64
   /// When the device was left out, by the clock of the machine that did; nil if another certificate of it counts.
   package let removed: UInt64?
+  /// Whether this person has said on this machine that they do not want it.
+  package let isUnwanted: Bool
   /// What a closing has to list: its root, and the links of the device that give nobody anything.
   fileprivate let statements: Set<StatementID>
 }
@@ -57,7 +59,8 @@ extension Vault {
     }
     return UnlistedMember(
       id: id, name: nameOfClosed(id), device: device, made: root.time,
-      removed: try context.ownPerson().removal(of: device), statements: statements)
+      removed: try context.ownPerson().removal(of: device),
+      isUnwanted: try unwantedMembers().contains(id), statements: statements)
   }
 
   /// Whether it is a link of this certificate's that begins an epoch, names wraps or takes away, and nothing else: whoever has
@@ -102,5 +105,43 @@ extension Vault {
     try close(
       own, Leaving([]), listing: statements, signedWith: words, endorsedBy: words)
     _ = try refreshMembers()
+  }
+}
+
+/// Which members that no closing lists this person does not want. Docs/Format.md, "This machine's state".
+extension Vault {
+  private static let unwantedPath: BlobPath = "unwanted"
+  private static let unwantedLimit = 1_024
+
+  /// This machine tells no more, from now on, that the member can be brought back, which it still can. On disk when this returns.
+  ///
+  /// - Parameter member: One of `unlistedMembers`.
+  /// - Throws: `limit` when this was said of too many; `io` and the like.
+  package func forget(_ member: UnlistedMember) throws(VaultError) {
+    let all = try unwantedMembers().union([member.id])
+    guard all.count <= Self.unwantedLimit else {
+      throw .limit(what: "members to forget", found: all.count, limit: Self.unwantedLimit)
+    }
+    let bytes = all.sorted().flatMap(\.bytes)
+    try storing(context.state.store.replace(Self.unwantedPath, bytes, durably: true))
+    forgetThatItIsUnlisted(member.id)
+  }
+
+  private func unwantedMembers() throws(VaultError) -> Set<MemberID> {
+    let size = MemberID.byteCount
+    let bytes: [UInt8]
+    do {
+      bytes = try context.state.store.read(Self.unwantedPath, limit: Self.unwantedLimit * size)
+    } catch {
+      switch error {
+      // Then they are told again.
+      case .notFound, .tooLarge: return []
+      default: throw VaultError(error)
+      }
+    }
+    return Set(
+      stride(from: 0, through: bytes.count - size, by: size).compactMap {
+        MemberID(bytes[$0..<$0 + size])
+      })
   }
 }

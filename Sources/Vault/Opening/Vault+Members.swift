@@ -175,8 +175,9 @@ extension Vault {
     if let member = try unlistedMember(id) {
       problem.member = member.name
       problem.reason =
-        "it was made on a device that you have removed since, so it counts no more. It is kept here. To bring it back: "
-        + "kinvault member keep"
+        "it was made on a device that you have removed since, so it counts no more. It is kept here. To bring it back, or to "
+        + "be told no more: kinvault member keep"
+      if member.isUnwanted { problem.severity = .note }
     } else if problem.member == nil {
       // Nobody misses what was only offered here, and whoever has a removed device can have offered it.
       problem.severity = .note

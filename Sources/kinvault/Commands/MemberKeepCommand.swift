@@ -19,9 +19,13 @@ struct MemberKeepCommand: ParsableCommand {
       Whoever has the device in their hands can have made a member before this machine heard that it is removed: keep none \
       that you do not know.
 
+      If you do not want the member, --no has this machine name it no more. Nothing of it is removed, and it can still be \
+      brought back.
+
       Examples:
         kinvault member keep
         kinvault member keep Mia
+        kinvault member keep Mia --no
       """)
 
   @Argument(help: "The member: the name, or the first digits of the id.") var member: String?
@@ -30,10 +34,17 @@ struct MemberKeepCommand: ParsableCommand {
 
   @Flag(help: "Do not ask whether it is meant.") var yes = false
 
+  @Flag(help: "You do not want the member: this machine names it no more.") var no = false
+
   @OptionGroup var access: AccessOptions
+
+  func validate() throws {
+    if no, member == nil { throw ValidationError("Say which member you do not want.") }
+  }
 
   func run() throws {
     guard let member else { return try list() }
+    if no { return try forget(member) }
     try access.withVaultAndKey(.writing) { vault, key in
       let remotes = try access.remotes(of: vault, key: key)
       KeyRenewal(vault: vault).meet(remotes)
@@ -54,6 +65,16 @@ struct MemberKeepCommand: ParsableCommand {
         shown == name ? "\(name) counts again." : "\(name) counts again, and shows as \(shown).")
       Terminal.note("kinvault: Look who has access to it now: kinvault access list")
       try KeyRenewal(vault: vault).run(remotes)
+    }
+  }
+
+  private func forget(_ text: String) throws {
+    try access.withVault(.writing) { vault in
+      let member = try find(text, in: vault)
+      try vault.forget(member)
+      Terminal.writeLine(
+        "\(Terminal.visible(member.name)) is not named any more on this machine. What is here of it stays, and it can still "
+          + "be brought back: kinvault member keep")
     }
   }
 
@@ -85,7 +106,8 @@ struct MemberKeepCommand: ParsableCommand {
       for member in try vault.unlistedMembers() {
         table.add([
           Terminal.visible(member.name), DateText.local(milliseconds: member.made),
-          Self.maker(of: member, in: vault), String(member.id.hex.prefix(12)),
+          Self.maker(of: member, in: vault) + (member.isUnwanted ? "; you do not want it" : ""),
+          String(member.id.hex.prefix(12)),
         ])
       }
     }
