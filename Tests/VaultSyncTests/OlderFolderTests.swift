@@ -132,4 +132,28 @@ import VaultModel
     }
     try expectNote("synced")
   }
+
+  /// The newest head stands in the older folder, which is repaired.
+  private func repairOlder() throws {
+    let head = try VaultPath.head(desk.emma.id, desk.vault.device)
+    try putOlderBack(keeping: BlobPath(head.string))
+    try desk.reopen()
+    _ = try desk.vault.repair()
+    try desk.reopen()
+  }
+
+  /// Another device has read the older head and taken it over for new keys: no other machine has written that.
+  @Test func anOlderHeadThatWasTakenOverIsNoCopys() throws {
+    try desk.edit(record, "synced")
+    for device in family.devices { try device.sync(usb) }
+    try repairOlder()
+    let device = desk.vault.device
+    try laptop.vault.beginEpoch(of: laptop.emma, without: [])
+    try laptop.sync(usb)
+    for _ in 0..<3 {
+      for device in family.devices { try device.sync(usb) }
+    }
+    #expect(desk.vault.device == device)
+    try expectNote("synced")
+  }
 }

@@ -49,10 +49,16 @@ struct HeadsToFollow {
       }
       // Another device has all of it, and what opens it may be gone.
       if shown.isRetold(device, counter: file.facts.counter, hash: file.facts.hash) { continue }
+      // An older one of this device, which is read for what the newer one may lack. It says nothing of whose line it is: its key
+      // may be over, and others may have taken it over.
+      let isRest = shown.mayLackRest(
+        of: device, counter: file.facts.counter, hash: file.facts.hash)
       do {
         let head = try member.openHead(device, bytes: file.bytes, in: exchange.tree)
+        if isRest, head.isLate { continue }
         incoming.append(IncomingHead(head: head, bytes: file.bytes))
       } catch {
+        if isRest { continue }
         if case .branched = error {
           unopened = HeadMark(counter: file.facts.counter, hash: file.facts.hash)
         } else {
