@@ -24,7 +24,10 @@ import VaultModel
   }
 
   /// Everything in the desk's folder goes, and the copy of before comes.
-  private func putOlderBack(keeping kept: BlobPath? = nil) throws {
+  private func putOlderBack(
+    _ older: [BlobPath: [UInt8]]? = nil, keeping kept: BlobPath? = nil
+  ) throws {
+    let older = older ?? self.older
     for path in desk.store.blobs.keys where path != kept { try desk.store.remove(path) }
     for (path, bytes) in older where !path.string.hasPrefix("staging") && path != kept {
       try desk.store.replace(path, bytes, durably: true)
@@ -134,9 +137,9 @@ import VaultModel
   }
 
   /// The newest head stands in the older folder, which is repaired.
-  private func repairOlder() throws {
+  private func repairOlder(_ older: [BlobPath: [UInt8]]? = nil) throws {
     let head = try VaultPath.head(desk.emma.id, desk.vault.device)
-    try putOlderBack(keeping: BlobPath(head.string))
+    try putOlderBack(older, keeping: BlobPath(head.string))
     try desk.reopen()
     _ = try desk.vault.repair()
     try desk.reopen()
@@ -155,5 +158,27 @@ import VaultModel
     }
     #expect(desk.vault.device == device)
     try expectNote("synced")
+  }
+
+  /// What the remote's older head would delete waits for consent, and so does all else that it names.
+  @Test func anOlderHeadThatWaitsForConsentStays() throws {
+    let notes = try (0..<25).map { try desk.write("Note \($0)", "to be deleted") }
+    try desk.sync(usb)
+    let before = desk.store.blobs
+    for note in notes { try desk.delete(note) }
+    try desk.edit(record, "synced")
+    try desk.sync(usb)
+    try repairOlder(before)
+    let head = try BlobPath(VaultPath.head(desk.emma.id, desk.vault.device).string)
+    let there = usb.blobs[head]
+    for _ in 0..<2 {
+      #expect(try desk.sync(usb).massChanges.count == 1)
+      #expect(usb.blobs[head] == there)
+    }
+    try desk.sync(usb) { $0.acceptsMassChange = true }
+    #expect(usb.blobs[head] != there)
+    try laptop.sync(usb) { $0.acceptsMassChange = true }
+    try expectNote("synced")
+    #expect(try !desk.contents().values.contains("to be deleted"))
   }
 }

@@ -230,6 +230,12 @@ struct MemberSync {
     guard let there = exchange.there[path] else { return action == .put }
     if there.hash == file.facts.hash { return false }
     if open.isRetold(head.device, counter: there.counter, hash: there.hash) { return true }
+    // What waits for consent would stand in no head any more.
+    if session.report.massChanges[member] != nil,
+      open.mayLackRest(of: head.device, counter: there.counter, hash: there.hash)
+    {
+      return false
+    }
     switch action {
     case .put, .compare:
       // What it does not go on from must not be lost.
