@@ -181,4 +181,18 @@ import VaultModel
     try expectNote("synced")
     #expect(try !desk.contents().values.contains("to be deleted"))
   }
+
+  /// Of one of two records that only the remote's older head names something is gone there: the other one comes back.
+  @Test func whatIsWholeOfAnOlderHeadComesBackAlone() throws {
+    try desk.edit(record, "synced")
+    let other = try desk.write("Other", "gone there")
+    try desk.sync(usb)
+    let emma = try desk.emma
+    let lost = try #require(emma.entry(other)).revision
+    try usb.remove(BlobPath(emma.objects.vaultPath(of: lost).string))
+    try repairOlder()
+    #expect(try desk.sync(usb).untakenHeadCount > 0)
+    try family.meet(at: usb)
+    try expectNote("synced")
+  }
 }

@@ -37,7 +37,7 @@ extension Member {
     heads.heldBack = []
     guard let former = try formerOwn(), isAhead(former, heads) else { return }
     for name in former.head.segments {
-      let rest = try rest(of: former, in: name, &heads)
+      let rest = try rest(in: name, of: former.late, &heads)
       heads.heldBack += withRecords(heads) { known in
         rest.filter { !$0.isDeleted || known[$0.record]?.isDeleted == false }
       }
@@ -85,7 +85,7 @@ extension Member {
   ) throws(VaultError) {
     guard damageReason == nil, isAhead(kept, heads) else { return }
     for name in kept.head.segments {
-      for entry in try rest(of: kept, in: name, &heads) {
+      for entry in try rest(in: name, of: kept.late, &heads) {
         let learned = apply([entry], of: kept.late == nil ? nil : kept, &heads)
         heads.rest.formUnion(learned)
         heads.learned.formUnion(learned)
@@ -112,11 +112,14 @@ extension Member {
     !head.isLate && mayLackRest(of: head.device, counter: head.counter, hash: head.hash)
   }
 
-  /// Takes what such an older head names, all of which is here, and writes down what of that is news.
+  /// Takes what such an older head names and is whole here, and writes down what of that is news.
   package func takeRest(of head: OpenedHead) throws(VaultError) {
     guard mayLackRest(of: head), !context.isReadOnly else { return }
     let isNews = try heads.withLock { (heads) throws(VaultError) -> Bool in
-      let learned = Set(apply(try entries(of: head.head), &heads))
+      var learned: Set<RecordID> = []
+      for name in head.segments {
+        learned.formUnion(apply(try rest(in: name, of: nil, &heads), &heads))
+      }
       heads.restsTaken.insert(head.hash)
       heads.learned.formUnion(learned)
       if !learned.isEmpty { heads.isToBeRewritten = true }
@@ -126,14 +129,16 @@ extension Member {
   }
 
   /// The entries of a segment that are news, and still whole here; those of records of which nothing else is known in part.
+  ///
+  /// - Parameter late: The epoch of the head that names it; nil for the one in use.
   private func rest(
-    of kept: LoadedHead, in name: ContentDigest, _ heads: inout HeadsState
+    in name: ContentDigest, of late: StatementID?, _ heads: inout HeadsState
   ) throws(VaultError) -> [RecordEntry] {
     guard let segment = try ifWhole(entries(in: name)) else {
       return []
     }
     let news = withRecords(heads) { known in
-      segment.filter { known.isNews($0, from: kept.late) }
+      segment.filter { known.isNews($0, from: late) }
     }
     var rest: [RecordEntry] = []
     for entry in news {

@@ -46,7 +46,19 @@ struct MemberPull {
     }
     let whole = try bring(incoming, doubting: finding.doubted, transfers)
     if session.options.isDryRun { noteRecords(of: whole, finding) }
-    return try place(whole, passingOver: takenOver, transfers.read)
+    let count = try place(whole, passingOver: takenOver, transfers.read)
+    try takeRests(of: incoming)
+    return count
+  }
+
+  /// Takes what older heads of this device bring, in whose place its newer one stays: that takes theirs on the remote, also where
+  /// they did not come whole.
+  private func takeRests(of incoming: [IncomingHead]) throws(SyncError) {
+    if session.options.isDryRun { return }
+    let writer = vault.member(member.id) ?? member
+    try keeping { () throws(VaultError) in
+      for one in incoming { try writer.takeRest(of: one.head) }
+    }
   }
 
   private func noteRecords(of incoming: [IncomingHead], _ finding: HeadsToFollow) {
@@ -210,8 +222,6 @@ struct MemberPull {
       tally(whole.filter { placed.contains($0.head.device) })
       let count = try member.refresh(having: read).count
       session.change { $0.changedRecordCount += count }
-      // A newer one of this device stays in its place.
-      for one in whole { try member.takeRest(of: one.head) }
       return placed.count + links.count
     }
   }
