@@ -94,20 +94,6 @@ import VaultModel
     }
   }
 
-  /// A mount is such a process: it shows the member no more when it looks next.
-  @Test func whoHasItOpenClosesItWhenAnotherProcessHearsOfIt() throws {
-    let other = try laptop.open(on: laptop.store, OpenOptions(readOnly: true))
-    try #require(other.member(mia) != nil)
-    _ = try other.refreshMembers()
-    #expect(other.member(mia) != nil)
-    let before = other.accessChanges
-    for machine in [desk, laptop] { try machine.sync(usb) }
-    _ = try other.refreshMembers()
-    #expect(other.member(mia) == nil)
-    #expect(other.accessChanges != before)
-    #expect(other.problems.contains { $0.kind == .unlisted && $0.member == "Mia" })
-  }
-
   /// On this machine, and for good; it can be brought back all the same.
   @Test func whatItsPersonDoesNotWantIsNotNamed() throws {
     for machine in [desk, laptop] { try machine.sync(usb) }

@@ -30,12 +30,9 @@ extension Vault {
     return isOther
   }
 
-  /// Has members that this person has left elsewhere known as such, and those that no closing lists whose device is out.
+  /// Has members that this person has left elsewhere known as such, and those that no closing lists whose device is out, as far as
+  /// people's files have been read since: that is done when a new head comes.
   private func closeWhatWasLeft() {
-    // Another process may have brought a closing, and no head that would tell of it.
-    do { try context.reloadPeopleIfChanged() } catch {
-      // Whoever reads a new head, or opens the vault, is told what is wrong with people's files.
-    }
     for member in openedMembers where member.role != nil {
       do {
         let isOut = context.removal == nil && isUnlisted(member)
