@@ -122,6 +122,7 @@ extension RemoteMending {
       if try content(of: segment, in: member) == nil {
         brought += try bring([segment], of: head, member)
       }
+      // One that does not decode is damaged on the remote as well: the check that follows tells it.
       guard let bytes = try content(of: segment, in: member),
         let entries = (try? Segment(decoding: bytes))?.entries
       else { continue }
