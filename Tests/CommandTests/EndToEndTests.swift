@@ -91,6 +91,25 @@ import Testing
       "record", "edit", path, environment: ["EDITOR": editor], expecting: status)
   }
 
+  /// Edits a note in an editor that adds a line, while a shell does something in a mount.
+  ///
+  /// - Parameter meanwhile: The command, by where the mount is.
+  private func edit(
+    in program: Program, meanwhile: (_ place: String) -> String
+  ) throws -> CommandResult {
+    let (kinvault, place) = (try Program.executable, program.folder.appending("mounted").string)
+    let script = """
+      #!/bin/sh
+      set -e
+      '\(kinvault)' mount '\(place)' >&2
+      \(meanwhile(place))
+      '\(kinvault)' unmount '\(place)' >&2
+      echo late >> "$1"
+
+      """
+    return try edit(in: program, with: script)
+  }
+
   /// An editor leaves files of its own beside the text, whatever they are and are called.
   @Test func nothingOfWhatAnEditorLeavesStays() throws {
     let program = try Program.withVault()
@@ -180,17 +199,9 @@ import Testing
   @Test func theTextOfARecordThatWasDeletedMeanwhileIsAConflict() throws {
     let program = try Program.withVault()
     try program.addVaccine()
-    let (kinvault, place) = (try Program.executable, program.folder.appending("mounted").string)
-    let script = """
-      #!/bin/sh
-      set -e
-      '\(kinvault)' mount '\(place)' >&2
-      rm -r '\(place)/\(path)'
-      '\(kinvault)' unmount '\(place)' >&2
-      echo late >> "$1"
-
-      """
-    let told = try edit(in: program, with: script)
+    let told = try edit(in: program) { place in
+      "rm -r '\(place)/\(path)'"
+    }
     #expect(told.output.contains("deleted meanwhile"), "\(told.output)\(told.errors)")
     #expect(!told.output.contains("next to it"), "\(told.output)")
     let lines = try program.run("conflicts", "list", expecting: 0).output.split(separator: "\n")
@@ -209,17 +220,9 @@ import Testing
   @Test func aRecordThatWasRenamedMeanwhileIsSavedUnderItsNewName() throws {
     let program = try Program.withVault()
     try program.addVaccine()
-    let (kinvault, place) = (try Program.executable, program.folder.appending("mounted").string)
-    let script = """
-      #!/bin/sh
-      set -e
-      '\(kinvault)' mount '\(place)' >&2
-      mv '\(place)/\(path)' '\(place)/Emma/Vaccines/2025-01-21 Corona'
-      '\(kinvault)' unmount '\(place)' >&2
-      echo late >> "$1"
-
-      """
-    let told = try edit(in: program, with: script)
+    let told = try edit(in: program) { place in
+      "mv '\(place)/\(path)' '\(place)/Emma/Vaccines/2025-01-21 Corona'"
+    }
     #expect(
       told.output == "Saved Emma/Vaccines/2025-01-21 Corona.\n", "\(told.output)\(told.errors)")
   }

@@ -17,21 +17,6 @@ import VaultModel
   /// Where an editor's head names a head of somebody else's device.
   enum Claim: CaseIterable { case cover, heard, takenOver, strays, coverAndStrays, retold }
 
-  /// Ben joins, and may write.
-  private func invite(_ family: Family) throws -> SyncingAdult {
-    try family.meet(at: remote)
-    let desk = family[0]
-    let ben = try SyncingAdult(joining: desk.vault.invite(), as: "Ben")
-    try ben.sync(remote)
-    try desk.sync(remote)
-    try desk.vault.share(desk.emma, with: ben.vault.person, role: .editor)
-    for _ in 0..<2 {
-      try family.meet(at: remote)
-      try ben.sync(remote)
-    }
-    return ben
-  }
-
   /// Ben's client is changed so that its next head says this of a device.
   ///
   /// - Parameters:
@@ -89,7 +74,7 @@ import VaultModel
     let family = try Family(count: 3)
     let (desk, laptop) = (family[0], family[1])
     let note = try desk.write("Visit", "visit")
-    let ben = try invite(family)
+    let ben = try SyncingAdult.editor(of: family, at: remote)
     try laptop.edit(note, "by the laptop")
     try laptop.sync(remote)
     try ben.sync(remote)
@@ -112,7 +97,7 @@ import VaultModel
     let family = try Family(count: 3)
     let (desk, laptop, tablet) = (family[0], family[1], family[2])
     let note = try desk.write("Visit", "visit")
-    let ben = try invite(family)
+    let ben = try SyncingAdult.editor(of: family, at: remote)
     let second = MemoryStore()
     try laptop.edit(note, "by the laptop")
     try laptop.sync(second, as: "second")
@@ -141,7 +126,7 @@ import VaultModel
     let family = try Family(count: 3)
     let (desk, laptop) = (family[0], family[1])
     try desk.write("Visit", "visit")
-    let ben = try invite(family)
+    let ben = try SyncingAdult.editor(of: family, at: remote)
     try laptop.write("Before", "before")
     try sync(family.devices)
     let twin = try laptop.clone()

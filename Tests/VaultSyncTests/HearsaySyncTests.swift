@@ -17,15 +17,7 @@ import VaultModel
     let family = try Family()
     let (desk, laptop) = (family[0], family[1])
     try desk.write("Visit", "visit")
-    try family.meet(at: remote)
-    let ben = try SyncingAdult(joining: desk.vault.invite(), as: "Ben")
-    try ben.sync(remote)
-    try desk.sync(remote)
-    try desk.vault.share(desk.emma, with: ben.vault.person, role: .editor)
-    for _ in 0..<2 {
-      try family.meet(at: remote)
-      try ben.sync(remote)
-    }
+    let ben = try SyncingAdult.editor(of: family, at: remote)
     // Ben's client is changed so that it writes what he likes.
     let (device, member) = (desk.vault.device, try #require(ben.vault.members.first))
     try member.heads.withLock { heads in

@@ -261,6 +261,17 @@ import VaultTrust
     #expect(try family[1].contents().keys.contains { $0.contains("Visit") })
   }
 
+  /// Somebody of whom nobody knows but this machine's folder.
+  private static func makeUpPerson(on device: Family.Device) throws -> PersonID {
+    try PersonCreation(
+      copy: VaultCopy(
+        id: device.vault.id, store: device.store, state: StateFolder(store: MemoryStore()),
+        clock: .system)
+    ).run(
+      Family.newDevice, password: SecretBytes(copying: Array("pw".utf8)), words: .random()
+    ).person
+  }
+
   /// A machine that had shown such a member tells how to have it count again, and keeps it until then. What the device gave of it
   /// counts no more.
   @Test func aMemberThatTheClosingMachineNeverSawIsKeptByTheWords() throws {
@@ -270,13 +281,7 @@ import VaultTrust
     try family.meet(at: usb)
     let mia = try phone.vault.addMember(named: #require(FileName("Mia")))
     _ = try mia.commit([.newRecord("Of the phone", note: "x")])
-    let made = try PersonCreation(
-      copy: VaultCopy(
-        id: phone.vault.id, store: phone.store, state: StateFolder(store: MemoryStore()),
-        clock: .system)
-    ).run(
-      Family.newDevice, password: SecretBytes(copying: Array("pw".utf8)), words: .random())
-    let stranger = made.person
+    let stranger = try Self.makeUpPerson(on: phone)
     try phone.vault.share(mia, with: stranger, role: .owner)
     for machine in [phone, laptop] { try machine.sync(disk, as: "disk") }
     let shown = try #require(laptop.vault.member(mia.id))
@@ -317,13 +322,7 @@ import VaultTrust
     try family.meet(at: usb)
     let mia = try phone.vault.addMember(named: #require(FileName("Mia"))).id
     for machine in [phone, laptop] { try machine.sync(disk, as: "disk") }
-    let made = try PersonCreation(
-      copy: VaultCopy(
-        id: laptop.vault.id, store: laptop.store, state: StateFolder(store: MemoryStore()),
-        clock: .system)
-    ).run(
-      Family.newDevice, password: SecretBytes(copying: Array("pw".utf8)), words: .random())
-    let stranger = made.person
+    let stranger = try Self.makeUpPerson(on: laptop)
     try laptop.vault.share(
       #require(laptop.vault.member(mia)), with: stranger, role: .editor)
     for machine in [laptop, phone] { try machine.sync(disk, as: "disk") }
@@ -482,15 +481,10 @@ import VaultTrust
   /// follows; and number 14: nor do epochs count that it begins, one after another.
   @Test func aRemovedDeviceGivesNothingAndBeginsNothing() throws {
     let emma = try family[0].emma
-    let stranger = try PersonCreation(
-      copy: VaultCopy(
-        id: owner.id, store: family[0].store, state: StateFolder(store: MemoryStore()),
-        clock: .system)
-    ).run(
-      Family.newDevice, password: SecretBytes(copying: Array("pw".utf8)), words: .random())
+    let stranger = try Self.makeUpPerson(on: family[0])
     try owner.context.reloadPeople()
     let current = emma.epoch
-    let theirs = try #require(owner.context.people[stranger.person]?.generation)
+    let theirs = try #require(owner.context.people[stranger]?.generation)
     let history = emma.register.links.history
     let seat = try #require(history.seats(of: owner.person).first)
     var last = try #require(history.tips.first)
@@ -500,9 +494,9 @@ import VaultTrust
         Link(
           member: emma.id, person: owner.person, certificate: stolen, place: seat,
           follows: follows.isEmpty ? [last] : follows,
-          changes: [.give(stranger.person, .owner, until: 0)], epoch: .random(),
+          changes: [.give(stranger, .owner, until: 0)], epoch: .random(),
           wraps: [
-            Wrap(epoch: nil, person: stranger.person, generation: theirs, file: .random()),
+            Wrap(epoch: nil, person: stranger, generation: theirs, file: .random()),
             Wrap(
               epoch: nil, person: owner.person, generation: thief.context.keys.generation,
               file: .random()),
@@ -512,7 +506,7 @@ import VaultTrust
     try family[0].reopen()
     let again = try family[0].emma
     #expect(again.epoch == current)
-    #expect(!again.register.links.access.includes(stranger.person))
+    #expect(!again.register.links.access.includes(stranger))
     #expect(try owner.tendEpochs().get() == [])
     #expect(try again.accesses().map(\.person) == [owner.person])
     let signer = owner.context.device
@@ -525,7 +519,7 @@ import VaultTrust
       .link(emma.id, owner.id.statementID(.link, body: body)),
       owner.context.signedFiles.statement(.link, body) { signer.signingKey.sign($0) })
     try family[0].reopen()
-    #expect(try !family[0].emma.register.links.access.includes(stranger.person))
+    #expect(try !family[0].emma.register.links.access.includes(stranger))
     #expect(try family[0].emma.epoch == current)
   }
 

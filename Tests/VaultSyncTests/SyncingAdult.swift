@@ -47,6 +47,21 @@ struct SyncingAdult {
     vault = try opened()
   }
 
+  /// Ben, who joins this family and may write Emma's records; all have met at this remote.
+  static func editor(of family: Family, at usb: MemoryStore) throws -> SyncingAdult {
+    try family.meet(at: usb)
+    let desk = family[0]
+    let ben = try SyncingAdult(joining: desk.vault.invite(), as: "Ben")
+    try ben.sync(usb)
+    try desk.sync(usb)
+    try desk.vault.share(desk.emma, with: ben.vault.person, role: .editor)
+    for _ in 0..<2 {
+      try family.meet(at: usb)
+      try ben.sync(usb)
+    }
+    return ben
+  }
+
   /// Anna, who has a vault with these records of Emma's, and Ben, whom she has let in to it; both have met at this remote.
   static func annaAndBen(
     at usb: MemoryStore, as role: Role, writing titles: [String] = ["Visit"]
