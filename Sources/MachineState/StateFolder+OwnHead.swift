@@ -41,15 +41,13 @@ extension StateFolder {
     try storing(store.list(Self.keptHeads)).compactMap { MemberID(hex: $0.name) }
   }
 
-  /// Keeps the bytes of this device's newest head of a member. A commit does not wait for that.
-  package func keepHead(_ bytes: [UInt8], of member: MemberID) throws(VaultError) {
-    try storing(store.replace(Self.keptHeadPath(of: member), bytes, durably: false))
-  }
-
-  /// Makes sure that no power cut takes what `keepHead` kept.
-  package func keepHeadDurably(of member: MemberID) throws(VaultError) {
-    guard let bytes = try keptHead(of: member) else { return }
-    try storing(store.replace(Self.keptHeadPath(of: member), bytes, durably: true))
+  /// Keeps the bytes of this device's newest head of a member.
+  ///
+  /// - Parameter durably: Whether no power cut takes them once this returns. A commit does not wait for that.
+  package func keepHead(
+    _ bytes: [UInt8], of member: MemberID, durably: Bool
+  ) throws(VaultError) {
+    try storing(store.replace(Self.keptHeadPath(of: member), bytes, durably: durably))
   }
 
   /// What `keepHead` kept, of which nothing is verified; nil if nothing was.

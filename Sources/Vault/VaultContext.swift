@@ -195,12 +195,7 @@ final class VaultContext: Sendable {
     var named: Set<StatementID> = []
     for member in try state.membersOfKeptHeads() {
       guard let bytes = try state.keptHead(of: member) else { continue }
-      do {
-        named.insert(try HeadFile(decoding: SignedFile(decoding: bytes).body).certificate)
-      } catch {
-        // A power cut has torn it.
-        continue
-      }
+      if let body = KeptHead(bytes).body { named.insert(body.certificate) }
     }
     return named
   }

@@ -175,14 +175,18 @@ extension CommitWriter {
     head.redone = try redone()
     let (body, bytes) = try member.register.encode(
       head, counter: counter, previous: heads.last(of: context.device.id)?.hash)
-    try member.register.store(bytes)
+    try member.register.stage(bytes)
+    // Whatever comes between, this machine knows what it has written: what shows and was not kept would be a copy's. But what it
+    // wrote as the device that it was is kept until this has all of it.
+    if former == nil { try context.state.keepHead(bytes, of: member.id, durably: false) }
+    try member.register.showStaged()
     wroteHead = true
     note(
       LoadedHead(
         device: context.device.id, counter: counter, hash: Digest.sha256(bytes), late: nil,
         head: head, body: body))
     try updateWatermarks()
-    try context.state.keepHead(bytes, of: member.id)
+    if former != nil { try context.state.keepHead(bytes, of: member.id, durably: false) }
     // By the clock: the head's time goes on from times that may lie ahead of it.
     try context.state.noteClock(
       context.clock.milliseconds(),

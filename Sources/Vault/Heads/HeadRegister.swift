@@ -78,19 +78,12 @@ struct HeadRegister: Sendable {
   /// The newest head that this machine has written, if that counts no more: its device has been left out since, and the machine
   /// is another one, or its person was let out of the member, and in again; nil where it counts, or is somebody else's.
   ///
-  /// - Parameter bytes: As this machine has kept it.
-  func loadFormerOwn(_ bytes: [UInt8]) throws(VaultError) -> LoadedHead? {
-    let device: DeviceID
-    do {
-      device = try HeadFile(decoding: SignedFile(decoding: bytes).body).device
-    } catch {
-      // A power cut has torn it.
-      return nil
-    }
+  func loadFormerOwn(_ kept: KeptHead) throws(VaultError) -> LoadedHead? {
+    guard let device = kept.device else { return nil }
     let isOwn = device == context.device.id
     if !isOwn, try context.ownPerson().removal(of: device) == nil { return nil }
     var store = OverlayStore(context.store)
-    store.add(BlobPath(path(of: device).string), bytes)
+    store.add(BlobPath(path(of: device).string), kept.bytes)
     let files = SignedFiles(store: store, binding: context.binding)
     let judged = try judges(context.people, links).judge(device, in: files)
     guard judged.body.person == context.person,
@@ -181,13 +174,17 @@ struct HeadRegister: Sendable {
     }
   }
 
-  /// Puts the new head in place; durable, with everything written before it, when this returns.
-  ///
-  /// Steps 2 to 5 of Docs/Format.md, "Write order".
+  /// Puts a head of this device in place; durable, with everything written before it, when this returns.
   func store(_ bytes: [UInt8]) throws(VaultError) {
-    let final = BlobPath(path(of: context.device.id).string)
-    let temporary = folder.appending(".\(context.device.id.hex).new")
-    let store = context.store
+    try stage(bytes)
+    try showStaged()
+  }
+
+  /// Writes a head under a temporary name: on disk, with everything written before it, when this returns.
+  ///
+  /// Steps 2 and 3 of Docs/Format.md, "Write order".
+  func stage(_ bytes: [UInt8]) throws(VaultError) {
+    let (store, temporary) = (context.store, stagedPath)
     try storing { () throws(BlobStoreError) in
       do throws(BlobStoreError) {
         try bytes.withBytes { (bytes) throws(BlobStoreError) in try store.create(temporary, bytes) }
@@ -197,8 +194,17 @@ struct HeadRegister: Sendable {
         try bytes.withBytes { (bytes) throws(BlobStoreError) in try store.create(temporary, bytes) }
       }
       try store.barrier()
-      try store.renameDurably(temporary, to: final)
     }
+  }
+
+  /// Puts the head that was staged in place; durable when this returns.
+  ///
+  /// Steps 4 and 5 of Docs/Format.md, "Write order".
+  func showStaged() throws(VaultError) {
+    let final = BlobPath(path(of: context.device.id).string)
+    try storing(context.store.renameDurably(stagedPath, to: final))
     context.noteWrite()
   }
+
+  private var stagedPath: BlobPath { folder.appending(".\(context.device.id.hex).new") }
 }

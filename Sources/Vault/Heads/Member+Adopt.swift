@@ -103,15 +103,9 @@ extension Member {
   ) throws(VaultError) {
     let own = context.device.id
     guard head.late != nil, let known = heads.knownLine(own, by: witnesses), !known.has(head.mark),
-      case .certain = heads.takeover(of: head, by: witnesses), try !isKept(head)
+      case .certain = heads.takeover(of: head, by: witnesses), try !isKept(head.hash)
     else { return }
     throw .branched(path: register.path(of: own).string, above: 0)
-  }
-
-  /// Whether this machine has written the head, in this process or another one.
-  private func isKept(_ head: LoadedHead) throws(VaultError) -> Bool {
-    guard let kept = try context.state.keptHead(of: id) else { return false }
-    return Digest.sha256(kept) == head.hash
   }
 
   /// Whether what another device's head names is here, and says what the entries say of it: what revisions say stands in

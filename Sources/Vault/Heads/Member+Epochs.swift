@@ -76,11 +76,15 @@ extension Member {
     fresh.followedBefore = Set(heads.loaded.values.map(\.hash))
     fresh.recordsReadAnew = Manifest()
     let own = context.device.id
-    let kept = try mayWrite ? keptHead(context.state.loadWatermarks())?.head : nil
-    for (path, error) in try readHeads(&fresh, kept: kept)
+    let kept = try mayWrite ? verifiedKeptHead(context.state.loadWatermarks()) : nil
+    for (path, error) in try readHeads(&fresh, kept: kept?.head)
     where path == register.path(of: own) && mayWrite {
       // Of before, when this person could write: they have been let in again since, and begin anew.
-      guard try register.isOfFormerWriter(own) else { throw error }
+      if try register.isOfFormerWriter(own) { continue }
+      // The one that was kept is about to show, or is put in its place when it is compared next.
+      guard case .rolledBack = error, let kept, kept.isUnseen,
+        fresh.loaded[own]?.hash == kept.head.hash
+      else { throw error }
     }
     if mayWrite, let head = fresh.last(of: own) {
       try noteUseElsewhere(of: head, after: heads.last(of: own)?.counter ?? 0, &fresh)

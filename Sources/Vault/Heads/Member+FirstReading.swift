@@ -16,7 +16,7 @@ extension Member {
       var problems = try register.foreignFiles()
       note(rollback, &heads)
       heads.compared = try context.state.loadCompared(of: id)
-      let kept = try mayWrite ? keptHead(rollback.marks) : nil
+      let kept = try mayWrite ? verifiedKeptHead(rollback.marks) : nil
       for (path, error) in try readHeads(&heads, kept: kept?.head) {
         if let problem = try problem(error, of: path, kept: kept, heads) {
           problems.append(problem)
@@ -51,8 +51,7 @@ extension Member {
   ///
   /// - Parameter kept: This device's newest head as this machine has kept it.
   private func problem(
-    _ error: VaultError, of path: VaultPath, kept: (head: LoadedHead, bytes: [UInt8])?,
-    _ heads: HeadsState
+    _ error: VaultError, of path: VaultPath, kept: VerifiedKeptHead?, _ heads: HeadsState
   ) throws(VaultError) -> Problem? {
     if case .head(_, let device) = path, try register.isOfFormerWriter(device) { return nil }
     if let kept, try isSettledByKept(error, at: path, kept, heads) { return nil }
@@ -95,8 +94,7 @@ extension Member {
   /// Whether what is wrong with the file of this device's head is set right by the one that this machine has kept: an
   /// older one, or none, is replaced by it, since nobody else can have written it and all that it names is here.
   private func isSettledByKept(
-    _ error: VaultError, at path: VaultPath, _ kept: (head: LoadedHead, bytes: [UInt8]),
-    _ heads: HeadsState
+    _ error: VaultError, at path: VaultPath, _ kept: VerifiedKeptHead, _ heads: HeadsState
   ) throws(VaultError) -> Bool {
     guard path == register.path(of: kept.head.device),
       heads.loaded[kept.head.device]?.hash == kept.head.hash
@@ -106,10 +104,17 @@ extension Member {
       state.withLock { $0.isApartFromFile = true }
       return true
     case .rolledBack, .damaged:
-      guard !context.isReadOnly, kept.head.device == context.device.id else { return false }
+      guard kept.head.device == context.device.id else { return false }
       // One that this device has signed, and that cannot be read, is not to be replaced by an older one.
       if case .damaged = error, try !register.hasForgedOwnHead { return false }
-      try context.state.withCommitLock { () throws(VaultError) in try register.store(kept.bytes) }
+      if context.isReadOnly {
+        guard case .rolledBack = error else { return false }
+        return kept.isUnseen
+      }
+      try context.state.withCommitLock { () throws(VaultError) in
+        // Another process may have shown it, and written the next one.
+        if try isKept(kept.head.hash) { try register.store(kept.bytes) }
+      }
       return true
     default: return false
     }
@@ -119,7 +124,7 @@ extension Member {
   ///
   /// - Returns: What is told where this process only reads, and so leaves that to the next one.
   private func putBackIfGone(
-    _ kept: (head: LoadedHead, bytes: [UInt8]), _ heads: HeadsState
+    _ kept: VerifiedKeptHead, _ heads: HeadsState
   ) throws(VaultError) -> Problem? {
     let own = context.device.id
     guard kept.head.device == own, heads.loaded[own]?.hash == kept.head.hash,

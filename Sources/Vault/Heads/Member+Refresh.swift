@@ -260,14 +260,11 @@ extension Member {
   ) throws(VaultError) {
     var written: UInt64 = 0
     // Who has kept none has written none.
-    if let kept = try context.state.keptHead(of: id) {
-      if head.hash == Digest.sha256(kept) { return }
-      do {
-        let file = try HeadFile(decoding: SignedFile(decoding: kept).body)
-        if file.device == head.device { written = file.counter }
-      } catch {
-        // A power cut has torn it.
-        return
+    if let kept = try keptHead() {
+      guard kept.hash != head.hash, let body = kept.body else { return }
+      if body.device == head.device {
+        // Of two with one number, the one that was not kept is another machine's.
+        written = body.counter == head.counter ? max(1, body.counter) - 1 : body.counter
       }
     }
     let last = max(written, known)

@@ -49,9 +49,9 @@ extension Member {
 
   /// The newest head that this machine has kept, if it counts no more.
   func formerOwn() throws(VaultError) -> LoadedHead? {
-    guard let bytes = try context.state.keptHead(of: id) else { return nil }
+    guard let kept = try keptHead() else { return nil }
     // Nil where what it was sealed with is gone.
-    return try ifWhole(register.loadFormerOwn(bytes)) ?? nil
+    return try ifWhole(register.loadFormerOwn(kept)) ?? nil
   }
 
   /// The newest head that this machine has written as another device than this one: as that which it was before the words made it
@@ -61,18 +61,10 @@ extension Member {
   func lastOfMachine(
     _ heads: HeadsState, besides own: DeviceID?
   ) throws(VaultError) -> LoadedHead? {
-    guard let bytes = try context.state.keptHead(of: id) else { return nil }
-    let device: DeviceID
-    do {
-      device = try HeadFile(decoding: SignedFile(decoding: bytes).body).device
-    } catch {
-      // A power cut has torn it.
-      return nil
-    }
-    if device == own { return nil }
+    guard let kept = try keptHead(), let device = kept.device, device != own else { return nil }
     if let former = try formerOwn() { return former }
     // What stands under that device's key may be another machine's, where this one was copied.
-    guard let last = heads.last(of: device), last.hash == Digest.sha256(bytes) else { return nil }
+    guard let last = heads.last(of: device), last.hash == kept.hash else { return nil }
     return last
   }
 

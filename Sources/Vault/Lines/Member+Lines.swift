@@ -282,8 +282,8 @@ extension Member {
   private func hasWritten(
     _ device: DeviceID, _ heads: HeadsState
   ) throws(VaultError) -> Bool {
-    guard mayWrite, let kept = try context.state.keptHead(of: id) else { return false }
-    return heads.loaded[device]?.hash == Digest.sha256(kept)
+    guard mayWrite, let known = heads.loaded[device] else { return false }
+    return try isKept(known.hash)
   }
 
   /// Whether the next head has something to say of the lines of devices that no edit brings: whoever else follows one of

@@ -18,7 +18,7 @@ extension Member {
         return changed.union(try catchUp(&heads))
       }
       guard case .branched(own, let above) = error else { throw error }
-      try context.state.keepHeadDurably(of: id)
+      try keepOwnHeadDurably(heads)
       try context.part(from: context.device.id, in: id, above: above)
     }
     changed.formUnion(try finishParting(&heads))
@@ -44,6 +44,22 @@ extension Member {
   /// Whether this machine, which was put back to an earlier state or copied, is to go on as a device of its own.
   func mustPart(for error: VaultError) -> Bool {
     isApartFromOwn(error) && mayWrite && !context.isReadOnly
+  }
+
+  /// Makes sure that no power cut takes what this machine is to write anew: its newest head as the folder has it, which may be newer
+  /// than what was kept where a power cut took that; or what was kept, where something else stands in the head's place.
+  func keepOwnHeadDurably(_ heads: HeadsState) throws(VaultError) {
+    let own = context.device.id
+    let inItsPlace = try ifWhole { () throws(VaultError) in
+      try storing(
+        context.store.read(
+          BlobPath(register.path(of: own).string), limit: Limits.signedFileBytes))
+    }
+    if let known = heads.loaded[own], let bytes = inItsPlace, known.hash == Digest.sha256(bytes) {
+      try context.state.keepHead(bytes, of: id, durably: true)
+    } else if let kept = try keptHead() {
+      try context.state.keepHead(kept.bytes, of: id, durably: true)
+    }
   }
 
   /// Writes anew, as the device that this machine is now, what it wrote as the one that it was, if that is still to be
@@ -129,11 +145,10 @@ extension Member {
   /// have written it. Where a whole folder was put in the place of this one, what the head names is gone as well: then it stays
   /// away, or nothing would tell that the folder is older.
   func putKeptBack(_ heads: HeadsState) throws(VaultError) -> Bool {
-    guard let known = heads.loaded[context.device.id],
-      let bytes = try context.state.keptHead(of: id), known.hash == Digest.sha256(bytes),
-      try isAllHere(of: known)
+    guard let known = heads.loaded[context.device.id], let kept = try keptHead(),
+      known.hash == kept.hash, try isAllHere(of: known)
     else { return false }
-    try register.store(bytes)
+    try register.store(kept.bytes)
     return true
   }
 
@@ -158,7 +173,7 @@ extension Member {
   /// read.
   func keptOfFormer() throws(VaultError) -> LoadedHead? {
     guard mayWrite, try Parting.load(of: id, state: context.state) != nil else { return nil }
-    let kept = try keptHead(Watermarks())?.head
+    let kept = try verifiedKeptHead(Watermarks())?.head
     return kept?.device == context.device.id ? nil : kept
   }
 
@@ -170,8 +185,8 @@ extension Member {
 
   /// This device's newest head as this machine kept it, if that is what it has written last and it holds; of the device
   /// that it was, while there is something to be written anew.
-  func keptHead(_ marks: Watermarks) throws(VaultError) -> (head: LoadedHead, bytes: [UInt8])? {
-    guard let bytes = try context.state.keptHead(of: id) else { return nil }
+  func verifiedKeptHead(_ marks: Watermarks) throws(VaultError) -> VerifiedKeptHead? {
+    guard let bytes = try keptHead()?.bytes else { return nil }
     let parting = try Parting.load(of: id, state: context.state)
     let device = parting?.from ?? context.device.id
     let path = register.path(of: device)
@@ -180,11 +195,11 @@ extension Member {
     do {
       let head = try register.load(
         device, files: SignedFiles(store: store, binding: context.binding), people: context.people)
-      if parting != nil { return (head, bytes) }
+      if parting != nil { return VerifiedKeptHead(head: head, bytes: bytes, isUnseen: false) }
       guard let mark = marks[path] else { return nil }
-      // Newer than what was seen: its person went back to an older folder.
-      guard head.counter > mark.counter || head.mark == HeadMark(mark) else { return nil }
-      return (head, bytes)
+      let isUnseen = head.counter > mark.counter
+      guard isUnseen || head.mark == HeadMark(mark) else { return nil }
+      return VerifiedKeptHead(head: head, bytes: bytes, isUnseen: isUnseen)
     } catch {
       guard error.isOfBrokenFile else { throw error }
       // A power cut has torn it, or it is another device's.

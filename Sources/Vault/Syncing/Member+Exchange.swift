@@ -239,7 +239,7 @@ extension Member {
     try heads.withLock { (heads) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in
         _ = try catchUpOrPart(&heads)
-        try context.state.keepHeadDurably(of: id)
+        try keepOwnHeadDurably(heads)
         try context.part(from: device, in: id, above: above)
         _ = try catchUpOrPart(&heads)
       }

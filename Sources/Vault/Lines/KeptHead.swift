@@ -1,0 +1,40 @@
+import VaultCrypto
+import VaultErrors
+import VaultModel
+import VaultTrust
+
+/// The newest head of a member that this machine has written, as the device that it is or was: as it keeps it in its own state
+/// (Docs/Format.md, `heads/<member>`). Nothing of it is verified.
+struct KeptHead: Sendable {
+  let bytes: [UInt8]
+  let hash: FileHash
+  /// What it says in the open; nil where a power cut has torn it.
+  let body: HeadFile?
+
+  var device: DeviceID? { body?.device }
+
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    hash = Digest.sha256(bytes)
+    do { body = try HeadFile(decoding: SignedFile(decoding: bytes).body) } catch { body = nil }
+  }
+}
+
+/// A kept head that holds, of the device that this machine is, or was while that is still to be written anew.
+struct VerifiedKeptHead {
+  let head: LoadedHead
+  let bytes: [UInt8]
+  /// It is newer than what this machine has seen of its device: it does not show yet, or whoever wrote it was stopped before it
+  /// did; or its person went back to an older folder.
+  let isUnseen: Bool
+}
+
+extension Member {
+  /// Nil where none was kept.
+  func keptHead() throws(VaultError) -> KeptHead? {
+    try context.state.keptHead(of: id).map(KeptHead.init)
+  }
+
+  /// Whether this machine has written the head, in this process or another one, and none after it.
+  func isKept(_ hash: FileHash) throws(VaultError) -> Bool { try keptHead()?.hash == hash }
+}
