@@ -45,9 +45,11 @@ extension FrozenVault {
     let bytes = stride(from: 0, to: 88, by: 8).map { start in
       bits[start..<start + 8].reduce(UInt8(0)) { $0 << 1 | $1 }
     }
+    let mark = (Array(bytes[2..<10]) + person).sha256.prefix(2)
+    // Those that are frozen are of an older program, which showed the first bytes of the person in place of their mark.
+    let areTheirs = bytes.starts(with: mark) || bytes.starts(with: person.prefix(2))
     try Refused.unless(
-      Array(bytes.prefix(10)).sha256[0] == bytes[10] && bytes.starts(with: person.prefix(2)),
-      "the eight words")
+      Array(bytes.prefix(10)).sha256[0] == bytes[10] && areTheirs, "the eight words")
     let stretched = try argon2id(
       Array(bytes.prefix(10)), salt: primitives.vault, passes: 6, memoryKiB: 262_144)
     return primitives.derive(stretched, "device-approval", context: person)

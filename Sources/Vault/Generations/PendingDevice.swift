@@ -7,8 +7,8 @@ import VaultTrust
 
 /// This machine, which has asked to become a device of a person and waits to be approved. Until then it keeps nothing.
 ///
-/// The words say of their person two bytes, and anybody can make people up whose ids begin alike: so it asks each of them,
-/// with other keys, since what it says to one of them is nobody else's to use.
+/// The words say of their person two bytes, and may be for somebody else by chance: so it asks each of them, with other
+/// keys, since what it says to one of them is nobody else's to use.
 package struct PendingDevice: ~Copyable {
   /// Somebody for whom the words may be, and the device that asks to be theirs.
   private struct Candidate {
@@ -31,7 +31,7 @@ package struct PendingDevice: ~Copyable {
     }
   }
 
-  /// So many people are asked.
+  /// So many people are asked. Some two million would have to be made up until the words may be for as many.
   private static let limit = 64
 
   private let copy: VaultCopy

@@ -4,22 +4,19 @@ import VaultModel
 /// nothing. Docs/Format.md, "Adding a device without the words".
 package struct ApprovalWords: ~Copyable, Sendable {
   package static let count = 8
-  private static let prefixSize = 2
+  private static let markSize = 2
   private static let secretSize = 10
   static let cost = ComparisonWords.cost
 
-  // The first bytes of the person, the secret, and a byte that shows most mistakes.
+  // The mark of the person, random bytes, and a byte that shows most mistakes.
   private let bytes: SecretBytes
 
   /// New words for a device of the person.
   package static func random(for person: PersonID) -> ApprovalWords {
-    let random = SecretBytes(randomCount: secretSize - prefixSize)
-    var bytes = SecretBytes(count: secretSize + 1)
+    var bytes = SecretBytes(randomCount: secretSize + 1)
+    let mark = mark(of: person, bytes)
     bytes.withUnsafeMutableBytes { bytes in
-      for position in 0..<prefixSize { bytes[position] = person.bytes[position] }
-      random.withUnsafeBytes { random in
-        UnsafeMutableRawBufferPointer(rebasing: bytes[prefixSize...]).copyMemory(from: random)
-      }
+      for position in 0..<markSize { bytes[position] = mark[position] }
     }
     let checksum = checksum(bytes)
     bytes.withUnsafeMutableBytes { $0[secretSize] = checksum }
@@ -42,11 +39,13 @@ package struct ApprovalWords: ~Copyable, Sendable {
     bytes.withUnsafeBytes { Wordlist.words(Self.count, of: $0) }
   }
 
-  /// Whether they may be for a device of this person: of 65,536 others one is as good.
+  /// Whether they may be for a device of this person: of some 32,768 others one is as good, and only who knows the words
+  /// can tell which.
   package func mayBe(for person: PersonID) -> Bool {
-    bytes.withUnsafeBytes {
-      Array($0[..<Self.prefixSize]) == Array(person.bytes[..<Self.prefixSize])
-    }
+    let shown = bytes.withUnsafeBytes { Array($0[..<Self.markSize]) }
+    // Older programs show the first bytes of the person.
+    return shown == Self.mark(of: person, bytes)
+      || shown == Array(person.bytes[..<Self.markSize])
   }
 
   /// What seals the request of a device of the person, and the approval of it. Takes about a second, on purpose.
@@ -81,6 +80,19 @@ package struct ApprovalWords: ~Copyable, Sendable {
     SealingKey(
       HKDF.derive(stretched, info: binding.info(label: "device-approval", context: person.bytes)),
       binding: binding)
+  }
+
+  /// What the random bytes make of a person. Without them nobody can make up a person whose mark is the same.
+  private static func mark(of person: PersonID, _ bytes: borrowing SecretBytes) -> [UInt8] {
+    bytes.withUnsafeBytes { bytes in
+      person.withUnsafeBytes { person in
+        withUnsafeTemporaryAllocation(byteCount: Hasher256.size, alignment: 8) { hash -> [UInt8] in
+          let random = UnsafeRawBufferPointer(rebasing: bytes[markSize..<secretSize])
+          Hasher256.with { $0.hash(random, person, into: hash.baseAddress!) }
+          return Array(hash[..<markSize])
+        }
+      }
+    }
   }
 
   private static func checksum(_ bytes: borrowing SecretBytes) -> UInt8 {
