@@ -278,47 +278,6 @@ extension FileTree {
       withTree { tree in tree[member.view].forgetTimes().map { .attributes($0.inode) } })
   }
 
-  /// When a draft was first and last changed since it was last sealed.
-  typealias DraftChanges = (first: ContinuousClock.Instant, last: ContinuousClock.Instant)
-
-  /// What came of sealing several files.
-  private struct Sealing {
-    /// The first one.
-    var failure: FileError?
-    /// Of some a remote has a part that they need, for which nobody waited. It is brought here meanwhile.
-    var lacksSome = false
-    /// Nobody has one of these open: it was said by now that it is not saved.
-    var lacksClosed = false
-  }
-
-  /// Seals files of which `condition` says so.
-  ///
-  /// - Parameter waits: Whether for remotes, too.
-  private func seal(
-    _ member: ShownMember, waits: Bool = false, where condition: (DraftChanges) -> Bool
-  ) -> Sealing {
-    let unsealed: [(TreeReference<FileNode>, Draft, DraftChanges)] = withTree { tree in
-      tree[member.view].unsealed.values.compactMap { file in
-        guard let changes = file.draftChanges, let draft = file.draft else { return nil }
-        return (TreeReference(file), draft, changes)
-      }
-    }
-    var sealing = Sealing()
-    for (file, draft, changes) in unsealed where condition(changes) {
-      do { try publish(file, draft, waits: waits) } catch {
-        if error == .away, !waits {
-          sealing.lacksSome = true
-          // Who has it open is told when they wait for it.
-          if withTree({ $0[file].openCount == 0 }) { sealing.lacksClosed = true }
-          continue
-        }
-        sealing.failure = sealing.failure ?? error
-        withTree { $0[file].pendingError = error }
-      }
-    }
-    return sealing
-  }
-
   // MARK: One commit
 
   /// A failure of the whole is thrown. What concerns one record or file only keeps nothing else from being committed:
