@@ -84,9 +84,8 @@ extension RemoteMemory {
       guard let count = UInt64(words[1]) else { return false }
       pendingCommitCount = count
     case ("failed", 5):
-      guard let count = Int(words[1]), let first = UInt64(words[2]), let last = UInt64(words[3])
-      else { return false }
-      failures = Failures(count: count, first: first, last: last, text: String(words[4]))
+      failures = Failures(words)
+      return failures != nil
     case ("found", 3...):
       // Of a kind that this program does not know nothing can be said.
       guard let kind = SyncProblem.Kind(rawValue: String(words[1])) else { return true }
@@ -98,27 +97,25 @@ extension RemoteMemory {
     case ("basis", 2):
       guard let number = UInt64(words[1], radix: 16) else { return false }
       basis = number
-    case ("broken", 4...):
-      guard let mark = UInt64(words[1], radix: 16), let path = VaultPath(parsing: String(words[3]))
-      else { return false }
-      var finding: Finding?
-      if words[2] != "-" {
-        guard let kind = SyncProblem.Kind(rawValue: String(words[2])) else { return true }
-        finding = Finding(kind: kind, text: words.count > 4 ? String(words[4]) : "")
-      }
-      broken[path] = Broken(fingerprint: mark, finding: finding)
-    case ("unnamed", 2):
-      guard let mark = UInt64(words[1], radix: 16) else { return false }
-      brokenMarks.insert(mark)
     case ("turn", 2):
       lastCargoLook = CargoOwner(path: words[1])
       return lastCargoLook != nil
+    default: return addFile(words)
+    }
+    return true
+  }
+
+  /// What is remembered of one file, or of what is one person's or member's.
+  private mutating func addFile(_ words: [Substring]) -> Bool {
+    switch (words.first, words.count) {
+    case ("broken", 4...): return addBroken(words)
+    case ("unnamed", 2):
+      guard let mark = UInt64(words[1], radix: 16) else { return false }
+      brokenMarks.insert(mark)
     case ("left", 5):
-      guard let mark = UInt64(words[1], radix: 16), let fileCount = Int(words[2]),
-        let byteCount = UInt64(words[3]), let owner = CargoOwner(path: words[4]), fileCount >= 0
+      guard let owner = CargoOwner(path: words[4]), let left = LeftCargo(words)
       else { return false }
-      leftCargo[owner] = LeftCargo(
-        mark: mark, weight: CargoWeight(fileCount: fileCount, byteCount: byteCount))
+      leftCargo[owner] = left
     case ("brought", 3):
       guard let counter = UInt64(words[1]), let path = VaultPath(parsing: String(words[2]))
       else { return false }
@@ -128,15 +125,53 @@ extension RemoteMemory {
       else { return false }
       returnedSegments[path] = count
     case ("seen", 5):
-      guard let counter = UInt64(words[2]), let hash = FileHash(hex: words[3]),
-        let path = VaultPath(parsing: String(words[4]))
+      guard let path = VaultPath(parsing: String(words[4])), let file = Seen(words)
       else { return false }
-      let fingerprint = UInt64(words[1], radix: 16)
-      guard fingerprint != nil || words[1] == "-" else { return false }
-      seen[path] = Seen(
-        fingerprint: fingerprint, state: RegisterState(counter: counter, hash: hash))
+      seen[path] = file
     default: return false
     }
     return true
+  }
+
+  private mutating func addBroken(_ words: [Substring]) -> Bool {
+    guard let mark = UInt64(words[1], radix: 16), let path = VaultPath(parsing: String(words[3]))
+    else { return false }
+    var finding: Finding?
+    if words[2] != "-" {
+      // Of a kind that this program does not know nothing can be said.
+      guard let kind = SyncProblem.Kind(rawValue: String(words[2])) else { return true }
+      finding = Finding(kind: kind, text: words.count > 4 ? String(words[4]) : "")
+    }
+    broken[path] = Broken(fingerprint: mark, finding: finding)
+    return true
+  }
+}
+
+extension RemoteMemory.Failures {
+  /// - Parameter words: The five of its line.
+  fileprivate init?(_ words: [Substring]) {
+    guard let count = Int(words[1]), let first = UInt64(words[2]), let last = UInt64(words[3])
+    else { return nil }
+    self.init(count: count, first: first, last: last, text: String(words[4]))
+  }
+}
+
+extension RemoteMemory.LeftCargo {
+  /// - Parameter words: The five of its line, of which the last one says whose it is.
+  fileprivate init?(_ words: [Substring]) {
+    guard let mark = UInt64(words[1], radix: 16), let fileCount = Int(words[2]),
+      let byteCount = UInt64(words[3]), fileCount >= 0
+    else { return nil }
+    self.init(mark: mark, weight: CargoWeight(fileCount: fileCount, byteCount: byteCount))
+  }
+}
+
+extension RemoteMemory.Seen {
+  /// - Parameter words: The five of its line, of which the last one is the file's path.
+  fileprivate init?(_ words: [Substring]) {
+    guard let counter = UInt64(words[2]), let hash = FileHash(hex: words[3]) else { return nil }
+    let fingerprint = UInt64(words[1], radix: 16)
+    guard fingerprint != nil || words[1] == "-" else { return nil }
+    self.init(fingerprint: fingerprint, state: RegisterState(counter: counter, hash: hash))
   }
 }
