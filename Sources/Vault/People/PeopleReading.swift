@@ -114,52 +114,64 @@ extension Person {
     let folder = BlobPath("people/\(id.hex)/closings")
     var found: [Problem] = []
     if history.isContested {
-      found.append(
-        Problem(
-          .dividedKeys, .warning, path: folder.string,
-          reason:
-            "the 24 words of the person \(id.shortHex) were replaced twice, by machines that did not know of each other or "
-            + "by somebody who found the old ones, and nothing here says which words count; until the words of both join "
-            + "the two, nobody gives them keys: kinvault recovery join"
-        ))
+      found.append(.contestedWords(of: id, folder))
     } else if history.tips.count > 1 {
-      found.append(
-        Problem(
-          .dividedKeys, .warning, path: folder.string,
-          reason:
-            "the keys of the person \(id.shortHex) were changed on two machines that had not met; what both removed is "
-            + "removed, and nobody gives them keys until their 24 words join the two: kinvault recovery join"
-        ))
+      found.append(.dividedKeys(of: id, folder))
     }
     let rivals = history.rivals
     for id in history.shadowed.sorted() {
-      guard !rivals.contains(id) else {
-        found.append(
-          Problem(
-            .untrusted, .warning, path: folder.appending(id.hex).string,
-            reason:
-              "it was signed with 24 words that replaced the same ones as those that count here: by this person, on a "
-              + "machine that did not know of these, or by somebody who found the old ones. Nothing of it counts here. "
-              + "Who has the words of both joins the two: kinvault recovery join"))
-        continue
-      }
-      found.append(
-        Problem(
-          .untrusted, .warning, path: folder.appending(id.hex).string,
-          reason:
-            "it was signed with 24 words that had been replaced, and does not count. If it was this person, on a machine "
-            + "that did not know of the new words, they go on there: kinvault recovery join. If not, somebody has "
-            + "the old words"))
+      let closing = folder.appending(id.hex)
+      found.append(rivals.contains(id) ? .rivalWords(closing) : .replacedWords(closing))
     }
-    for id in history.unplaced.sorted() {
-      found.append(
-        Problem(
-          .untrusted, .note, path: folder.appending(id.hex).string,
-          reason:
-            "what it follows is not here, or it breaks the rules; it does not count. It may once more has come: "
-            + "kinvault sync"))
-    }
+    for id in history.unplaced.sorted() { found.append(.unplaced(folder.appending(id.hex))) }
     return found
+  }
+}
+
+/// What is said of a person's closings.
+extension Problem {
+  fileprivate static func contestedWords(of person: PersonID, _ folder: BlobPath) -> Problem {
+    Problem(
+      .dividedKeys, .warning, path: folder.string,
+      reason:
+        "the 24 words of the person \(person.shortHex) were replaced twice, by machines that did not know of each other or "
+        + "by somebody who found the old ones, and nothing here says which words count; until the words of both join "
+        + "the two, nobody gives them keys: kinvault recovery join")
+  }
+
+  fileprivate static func dividedKeys(of person: PersonID, _ folder: BlobPath) -> Problem {
+    Problem(
+      .dividedKeys, .warning, path: folder.string,
+      reason:
+        "the keys of the person \(person.shortHex) were changed on two machines that had not met; what both removed is "
+        + "removed, and nobody gives them keys until their 24 words join the two: kinvault recovery join"
+    )
+  }
+
+  fileprivate static func rivalWords(_ closing: BlobPath) -> Problem {
+    Problem(
+      .untrusted, .warning, path: closing.string,
+      reason:
+        "it was signed with 24 words that replaced the same ones as those that count here: by this person, on a "
+        + "machine that did not know of these, or by somebody who found the old ones. Nothing of it counts here. "
+        + "Who has the words of both joins the two: kinvault recovery join")
+  }
+
+  fileprivate static func replacedWords(_ closing: BlobPath) -> Problem {
+    Problem(
+      .untrusted, .warning, path: closing.string,
+      reason:
+        "it was signed with 24 words that had been replaced, and does not count. If it was this person, on a machine "
+        + "that did not know of the new words, they go on there: kinvault recovery join. If not, somebody has "
+        + "the old words")
+  }
+
+  fileprivate static func unplaced(_ closing: BlobPath) -> Problem {
+    Problem(
+      .untrusted, .note, path: closing.string,
+      reason:
+        "what it follows is not here, or it breaks the rules; it does not count. It may once more has come: "
+        + "kinvault sync")
   }
 }
 
