@@ -49,28 +49,7 @@ extension MemberView {
       edit.isOfView = true
       if change.place || change.isNew { edit.place = node.place }
       edit.seenPlace = change.seenPlace
-      var later = PendingRecord()
-      for (name, isCommitted) in change.items {
-        switch slot(name, in: record) {
-        case .stored(let item):
-          edit.items[name] = item
-          edit.unchangedFiles[name] = item.fileTime
-        case .node(let file) where file.isPublished:
-          edit.items[name] = file.item(named: name)
-          if !file.hasOwnState { edit.unchangedFiles[name] = file.committed.changed }
-          // Where others may have given it a name meanwhile the commit looks for itself.
-          if !file.unseenLinkRecords.isEmpty { edit.hasAllNames = false }
-          if !file.objects.isEmpty { edits.objects.append(file.objects) }
-        case .node:
-          // Never flushed: nobody counts on it yet. What it replaced is gone.
-          later.items[name] = isCommitted
-          if isCommitted { edit.items.updateValue(nil, forKey: name) }
-        case nil:
-          // Only of a directory that is here it can be said that a name is gone.
-          if isCommitted, node.files != nil { edit.items.updateValue(nil, forKey: name) }
-        }
-      }
-      if !later.items.isEmpty { edits.remaining[record] = later }
+      addItems(of: change, in: node, to: &edit, &edits)
       let isChanged = edit.place != nil || !edit.items.isEmpty
       if change.attributes || change.isNew {
         edit.attributes = node.recordAttributes
@@ -80,5 +59,34 @@ extension MemberView {
       if isChanged || edit.attributes != nil || edit.modified != nil { edits.edits.append(edit) }
     }
     return edits
+  }
+
+  /// Adds to a record's edit which of its items differ, and to the edits the objects that these need, and what remains of them.
+  private func addItems(
+    of change: PendingRecord, in node: DirectoryNode, to edit: inout RecordEdit,
+    _ edits: inout PendingEdits
+  ) {
+    var later = PendingRecord()
+    for (name, isCommitted) in change.items {
+      switch slot(name, in: edit.record) {
+      case .stored(let item):
+        edit.items[name] = item
+        edit.unchangedFiles[name] = item.fileTime
+      case .node(let file) where file.isPublished:
+        edit.items[name] = file.item(named: name)
+        if !file.hasOwnState { edit.unchangedFiles[name] = file.committed.changed }
+        // Where others may have given it a name meanwhile the commit looks for itself.
+        if !file.unseenLinkRecords.isEmpty { edit.hasAllNames = false }
+        if !file.objects.isEmpty { edits.objects.append(file.objects) }
+      case .node:
+        // Never flushed: nobody counts on it yet. What it replaced is gone.
+        later.items[name] = isCommitted
+        if isCommitted { edit.items.updateValue(nil, forKey: name) }
+      case nil:
+        // Only of a directory that is here it can be said that a name is gone.
+        if isCommitted, node.files != nil { edit.items.updateValue(nil, forKey: name) }
+      }
+    }
+    if !later.items.isEmpty { edits.remaining[edit.record] = later }
   }
 }
