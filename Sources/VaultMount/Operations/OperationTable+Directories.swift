@@ -2,33 +2,20 @@ import CFuse
 import Glibc
 import VaultFiles
 
-/// Listing directories.
+/// Opening, listing and closing directories.
 extension OperationTable {
   static func addDirectories(to table: inout fuse_lowlevel_ops) {
+    addDirectoryHandles(to: &table)
+    addListing(to: &table)
+  }
+
+  private static func addDirectoryHandles(to table: inout fuse_lowlevel_ops) {
     table.opendir = { request, inode, info in
       answer(request) { (request, service) throws(FileError) in
         guard let info else { throw .invalidArgument }
         info.pointee.fh = HandleNumber.retaining(try service.tree.openDirectory(inode))
         service.activity.noteOpened()
         if fuse_reply_open(request, info) != 0 { Self.releaseDirectory(info, service) }
-      }
-    }
-    table.readdir = { request, _, byteCount, cookie, info in
-      answer(request) { (request, _) throws(FileError) in
-        let directory = try Self.directoryHandle(info)
-        try Self.replyListing(request, byteCount) { (listing) throws(FileError) in
-          try directory.read(from: UInt64(bitPattern: Int64(cookie))) { listing.add($0) }
-        }
-      }
-    }
-    table.readdirplus = { request, _, byteCount, cookie, info in
-      answer(request) { (request, service) throws(FileError) in
-        let directory = try Self.directoryHandle(info)
-        try Self.replyListing(request, byteCount) { (listing) throws(FileError) in
-          try directory.readWithAttributes(from: UInt64(bitPattern: Int64(cookie))) {
-            listing.add($0, $1, timeout: service.timeout)
-          }
-        }
       }
     }
     table.fsyncdir = { request, inode, _, _ in
@@ -45,6 +32,27 @@ extension OperationTable {
       answer(request) { (request, service) throws(FileError) in
         if let info { Self.releaseDirectory(info, service) }
         fuse_reply_err(request, 0)
+      }
+    }
+  }
+
+  private static func addListing(to table: inout fuse_lowlevel_ops) {
+    table.readdir = { request, _, byteCount, cookie, info in
+      answer(request) { (request, _) throws(FileError) in
+        let directory = try Self.directoryHandle(info)
+        try Self.replyListing(request, byteCount) { (listing) throws(FileError) in
+          try directory.read(from: UInt64(bitPattern: Int64(cookie))) { listing.add($0) }
+        }
+      }
+    }
+    table.readdirplus = { request, _, byteCount, cookie, info in
+      answer(request) { (request, service) throws(FileError) in
+        let directory = try Self.directoryHandle(info)
+        try Self.replyListing(request, byteCount) { (listing) throws(FileError) in
+          try directory.readWithAttributes(from: UInt64(bitPattern: Int64(cookie))) {
+            listing.add($0, $1, timeout: service.timeout)
+          }
+        }
       }
     }
   }

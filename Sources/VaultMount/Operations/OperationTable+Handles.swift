@@ -5,6 +5,11 @@ import VaultFiles
 /// Opening and closing files.
 extension OperationTable {
   static func addHandles(to table: inout fuse_lowlevel_ops) {
+    addOpening(to: &table)
+    addClosing(to: &table)
+  }
+
+  private static func addOpening(to table: inout fuse_lowlevel_ops) {
     table.create = { request, parent, name, mode, info in
       answer(request) { (request, service) throws(FileError) in
         guard let info else { throw .invalidArgument }
@@ -28,6 +33,10 @@ extension OperationTable {
         if fuse_reply_open(request, info) != 0 { Self.releaseFile(info, service) }
       }
     }
+  }
+
+  /// A descriptor is closed, what was written is to be on disk, and the last descriptor of a handle is gone.
+  private static func addClosing(to table: inout fuse_lowlevel_ops) {
     table.flush = { request, _, info in
       answer(request) { (request, service) throws(FileError) in
         let handle = try fileHandle(info)
