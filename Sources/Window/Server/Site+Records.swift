@@ -256,18 +256,9 @@ extension Site {
     let shown = try ShownRecord(address, in: open.vault)
     let member = shown.member
     let now = try NoteReading.load(of: address.record, in: member)
-    var sent = NoteForm(form)
-    sent.readDate(before: NoteForm(RecordDocument(now.bytes)))
-    if let own = form["own"]?.trimmed, !own.isEmpty {
-      sent.takeType(frame.texts.recordType(typed: own))
-    }
-    let seen = form["base"].flatMap { ContentDigest(hex: $0) }
-    // A revision that is gone is another one than the one that is there.
-    let base = seen.flatMap { try? NoteReading.load(of: address.record, at: $0, in: member) }
-    // A name that was left as it was shown is no wish: the record may be called otherwise by now.
-    let name = form["name"].flatMap { $0 == base?.title.string ? nil : $0 }
+    let sent = sentEdit(form, of: now, in: member, frame.texts)
     var page = EditPage(
-      frame: frame, shown: shown, form: sent, base: seen ?? now.revision, name: name)
+      frame: frame, shown: shown, form: sent.note, base: sent.seen ?? now.revision, name: sent.name)
     func again(_ problem: String, _ status: HTTPResponse.Status) -> Response {
       page.problem = problem
       return .page(page.document, status: status)
@@ -280,10 +271,10 @@ extension Site {
       page.base = theirs.revision
       return .page(page.document, status: .conflict)
     }
-    guard let base, base.isSame(as: now) else { return besideTheirs(now) }
+    guard let base = sent.base, base.isSame(as: now) else { return besideTheirs(now) }
     page.base = now.revision
     do throws(VaultError) {
-      switch try edit(of: shown, from: now, to: sent, named: name) {
+      switch try edit(of: shown, from: now, to: sent.note, named: sent.name) {
       case .failure(let problem):
         return again(frame.texts(problem.key), .unprocessableContent)
       case .success(nil): break
@@ -299,6 +290,34 @@ extension Site {
       return again(frame.texts.failure(error) ?? error.message, .internalServerError)
     }
     return .seeOther(address.path)
+  }
+
+  /// What came in the form by which a record is changed.
+  private struct SentEdit {
+    let note: NoteForm
+    /// The revision that its writer has seen.
+    let seen: ContentDigest?
+    /// That revision; nil where it is gone.
+    let base: NoteReading?
+    /// What the record is to be called; nil where nobody wishes it to be called otherwise.
+    let name: String?
+  }
+
+  /// - Parameter now: What the record's note is by now.
+  private static func sentEdit(
+    _ form: FormValues, of now: NoteReading, in member: Member, _ texts: Texts
+  ) -> SentEdit {
+    var note = NoteForm(form)
+    note.readDate(before: NoteForm(RecordDocument(now.bytes)))
+    if let own = form["own"]?.trimmed, !own.isEmpty {
+      note.takeType(texts.recordType(typed: own))
+    }
+    let seen = form["base"].flatMap { ContentDigest(hex: $0) }
+    // A revision that is gone is another one than the one that is there.
+    let base = seen.flatMap { try? NoteReading.load(of: now.record, at: $0, in: member) }
+    // A name that was left as it was shown is no wish: the record may be called otherwise by now.
+    let name = form["name"].flatMap { $0 == base?.title.string ? nil : $0 }
+    return SentEdit(note: note, seen: seen, base: base, name: name)
   }
 
   /// What cannot be saved as it was sent: the text that says why.
