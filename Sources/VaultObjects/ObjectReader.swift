@@ -233,10 +233,10 @@ extension ObjectHeader {
   /// The header of an object's file.
   ///
   /// - Throws: `damaged` when it is none.
-  init(reading blob: any BlobReader, path: String) throws(VaultError) {
+  static func load(from blob: any BlobReader, path: String) throws(VaultError) -> ObjectHeader {
     var bytes = [UInt8](repeating: 0, count: ObjectLayout.headerSize)
     let count = try storing(bytes.fill(from: blob, at: 0))
-    self = try bytes.withBytes { (bytes) throws(VaultError) in
+    return try bytes.withBytes { (bytes) throws(VaultError) in
       do throws(CryptoError) {
         return try ObjectHeader(decoding: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
       } catch {

@@ -190,7 +190,7 @@ extension ObjectStore {
   private func header(of name: ObjectName) throws(VaultError) -> ObjectHeader {
     let path = path(of: name)
     let blob = try storing(store.openForReading(path))
-    return try ObjectHeader(reading: blob, path: path.string)
+    return try ObjectHeader.load(from: blob, path: path.string)
   }
 
   // MARK: Under other keys
