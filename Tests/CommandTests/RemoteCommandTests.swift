@@ -25,15 +25,22 @@ import Testing
     #expect(result.output.contains("1 member with 2 records and folders in"))
   }
 
-  @Test func aSyncOfSeveralSaysWhichOneFailed() throws {
+  @Test func aSyncOfSeveralSaysOnceWhichOneFailedAndWhy() throws {
     let disk = desk.program.folder.appending("disk").string
     for (name, place) in [("disk", disk), ("usb", usb)] {
       try desk.run("remote", "add", name, place, expecting: 0)
     }
     try desk.run("sync", expecting: 0)
     #expect(rename(usb, usb + " away") == 0)
-    let output = try desk.run("sync", expecting: 14).output
-    #expect(output.contains("disk: ") && output.contains("usb: failed.\n"), "\(output)")
+    let failed = try desk.run("sync", expecting: 14)
+    let lines = failed.output.split(separator: "\n")
+    #expect(lines.contains { $0.hasPrefix("disk: ") }, "\(lines)")
+    let line = try #require(lines.first { $0.hasPrefix("usb: failed. ") }, "\(lines)")
+    let reason = line.dropFirst("usb: failed. ".count)
+    #expect(!reason.isEmpty && !failed.errors.contains(reason), "\(failed.errors)")
+    #expect(failed.errors.contains("kinvault: Not synced: usb.\n"), "\(failed.errors)")
+    // Of one alone it is said where a command says why it failed.
+    #expect(try desk.run("sync", "usb", expecting: 14).errors.contains(reason))
   }
 
   @Test func aRemoteThatIsDamagedHereHidesNothingAndIsAddedAnew() throws {

@@ -65,21 +65,19 @@ struct SyncCommand: ParsableCommand {
   func run() throws {
     if watch { return try SyncWatch(access: access, remotes: remotes, options: options).run() }
     let outcomes = try locked ? syncLocked() : syncUnlocked()
-    if let failure = outcomes.lazy.compactMap(\.failure).first { throw failure }
+    let failed = outcomes.filter { $0.failure != nil }
+    if let failure = failed.first?.failure {
+      if json || outcomes.count == 1 { throw failure }
+      throw CommandError.notSynced(failed.map(\.remote), FailureReport(failure).status)
+    }
     if outcomes.contains(where: \.needsAttention) { throw CommandError.problemsFound }
   }
 
   private func tell(_ outcomes: [SyncOutcome]) throws {
     if json { return try JSONOutput.print(outcomes) }
-    // The first failure is what the program ends with, and is told then; of several remotes it is said here of which.
-    let failed = outcomes.first { $0.failure != nil }
-    for outcome in outcomes {
-      if outcome.remote != failed?.remote {
-        outcome.print()
-      } else if outcomes.count > 1 {
-        Terminal.writeLine("\(outcome.remote): failed.")
-      }
-    }
+    // Where there is but one, its failure is what the program ends with, and is told then.
+    if outcomes.count == 1, outcomes[0].failure != nil { return }
+    for outcome in outcomes { outcome.print() }
   }
 
   private func syncUnlocked() throws -> [SyncOutcome] {

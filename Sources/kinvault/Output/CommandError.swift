@@ -26,6 +26,8 @@ enum CommandError: Error {
   case interrupted(signal: Int32)
   /// It was done, and what it found is already printed.
   case problemsFound
+  /// Some of several remotes, by their names. Why is already printed with each; the status is the first one's.
+  case notSynced([String], ExitStatus)
   case system(call: String, path: String, errno: Int32)
 
   var message: String {
@@ -36,6 +38,7 @@ enum CommandError: Error {
       text
     case .interrupted: "Interrupted."
     case .problemsFound: ""
+    case .notSynced(let remotes, _): "Not synced: \(remotes.joined(separator: ", "))."
     case .system(let call, let path, let errno):
       "\(path.isEmpty ? call : "\(path): \(call)"): \(Self.describe(errno))."
     }
