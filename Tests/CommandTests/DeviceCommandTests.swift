@@ -104,6 +104,16 @@ import Testing
     #expect(!listed.contains("tablet") && !listed.contains("laptop"), "\(listed)")
   }
 
+  @Test func ofTwoMachinesOfOneNameNoneIsRemovedByIt() throws {
+    for name in ["one", "two"] { try Machine(name, beside: desk.program).clone(usb) }
+    try desk.run("sync", expecting: 0)
+    let refused = try desk.run(
+      "device", "revoke", "laptop", "--words-file", desk.program.wordsFile, "--yes", expecting: 2)
+    #expect(refused.errors.contains("More than one is called that. Name one by the id: "))
+    let listed = try desk.run("device", "list", expecting: 0).output
+    #expect(listed.split(separator: "\n").filter { $0.hasPrefix("laptop") }.count == 2, "\(listed)")
+  }
+
   /// A member that the removed machine had made, and the one that removes it has never met, is brought back where it had shown.
   @Test func aMemberThatFellWithItsMachineIsKept() throws {
     try addTablet()

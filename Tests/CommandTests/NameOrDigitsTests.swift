@@ -26,6 +26,24 @@ import Testing
     #expect(meant("3fa8c21b77e0", devices) == [])
   }
 
+  @Test func ofSeveralOfOneNameNoneIsTaken() throws {
+    let other = Device(name: "phone", id: "1111111111111111eeee")
+    func one(_ text: String, _ devices: [Device]) throws -> Device? {
+      try NameOrDigits(text).one(among: devices, name: { $0.name }, id: { $0.id })
+    }
+    #expect(try one("phone", [phone, laptop]) == phone)
+    #expect(try one("phone", [laptop]) == nil)
+    // It stands there twice, and is one.
+    #expect(try one("phone", [phone, laptop, phone]) == phone)
+    #expect(try one("111111", [phone, other]) == other)
+    #expect {
+      try one("phone", [phone, other])
+    } throws: { error in
+      let report = FailureReport(error)
+      return report.status == .usage && report.message.contains("3fa8c21b77d0, 111111111111")
+    }
+  }
+
   /// Whoever has stolen the phone lets in a device that is called as the digits of the phone's id: it is not removed in its place.
   @Test(arguments: 6...20)
   func noNameIsTakenForTheDigitsOfAnotherID(count: Int) {

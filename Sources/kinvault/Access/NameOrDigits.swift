@@ -30,4 +30,20 @@ struct NameOrDigits {
     if text.count >= Self.certainDigits, !byID.isEmpty { return byID }
     return all.filter { name($0).lowercased() == text || begins(id($0)) }
   }
+
+  /// The one that is meant; nil if there is none. One may stand among all several times.
+  ///
+  /// - Throws: `usage` where more than one is meant: nothing is done by a name that does not say of which.
+  func one<Named>(
+    among all: [Named], name: (Named) -> String, id: (Named) -> String
+  ) throws(CommandError) -> Named? {
+    let found = meant(among: all, name: name, id: id)
+    var ids: [String] = []
+    for each in found where !ids.contains(id(each)) { ids.append(id(each)) }
+    guard ids.count <= 1 else {
+      let digits = ids.map { String($0.prefix(Self.certainDigits)) }.joined(separator: ", ")
+      throw .usage("More than one is called that. Name one by the id: \(digits)")
+    }
+    return found.first
+  }
 }

@@ -10,20 +10,21 @@ struct PersonLookup {
     PersonLookup(known: KnownPeople(try vault.knownPeople()))
   }
 
-  /// - Throws: `notFound` when nobody, or more than one, fits.
+  /// - Throws: `notFound` when nobody fits, `usage` when more than one does.
   func find(_ text: String) throws(CommandError) -> KnownPerson {
-    let found = NameOrDigits(text).meant(among: known.all, name: { $0.name }, id: { $0.id.hex })
-    guard let person = found.first else {
-      if let hint = hint(for: text) { throw .notFound(hint) }
-      throw .notFound(
-        "There is nobody called \u{201C}\(Terminal.visible(text))\u{201D} in this vault. To see all: "
-          + "kinvault people list")
+    let named = NameOrDigits(text)
+    if let person = try named.one(among: known.all, name: { $0.name }, id: { $0.id.hex }) {
+      return person
     }
-    guard found.count == 1 else {
-      let ids = found.map { String($0.id.hex.prefix(12)) }.joined(separator: ", ")
-      throw .notFound("More than one person is called that. Name one by the id: \(ids)")
-    }
-    return person
+    if let hint = hint(for: text) { throw .notFound(hint) }
+    throw .notFound(
+      "There is nobody called \u{201C}\(Terminal.visible(text))\u{201D} in this vault. To see all: "
+        + "kinvault people list")
+  }
+
+  /// All who fit.
+  func meant(by text: String) -> [KnownPerson] {
+    NameOrDigits(text).meant(among: known.all, name: { $0.name }, id: { $0.id.hex })
   }
 
   /// What to do about a name that only somebody else gives a person.

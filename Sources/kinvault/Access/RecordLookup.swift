@@ -75,7 +75,7 @@ struct RecordLookup {
     return member
   }
 
-  /// - Throws: `notFound` when nothing, or more than one record, fits.
+  /// - Throws: `notFound` when nothing fits, `usage` when more than one record does.
   func find(_ text: String) throws -> FoundRecord {
     if let path = RecordPath(bytes: ArgumentBytes.of(text)),
       let member = vault.member(named: path.member),
@@ -165,7 +165,7 @@ struct RecordLookup {
     }
     guard found.count <= 1 else {
       let ids = found.map { String($0.record.hex.prefix(digits.count + 6)) }
-      throw CommandError.notFound(
+      throw CommandError.usage(
         "More than one record's id begins with \(digits): \(ids.joined(separator: ", ")). "
           + "Give more digits.")
     }

@@ -38,15 +38,9 @@ struct AcceptCommand: ParsableCommand {
       let all =
         offers.map { (id: $0.id, name: $0.rawName) }
         + places.map { (id: $0.member, name: vault.member($0.member)?.name.string ?? "") }
-      let meant = NameOrDigits(member).meant(among: all, name: { $0.name }, id: { $0.id.hex })
-      let ids = Set(meant.map { $0.id })
-      guard ids.count <= 1 else {
-        throw CommandError.usage(
-          "More than one is called that. Name one by the id: "
-            + ids.map { String($0.hex.prefix(12)) }.sorted().joined(separator: ", "))
-      }
-      guard let offer = offers.first(where: { ids.contains($0.id) }) else {
-        let meant = places.filter { ids.contains($0.member) }
+      let named = try NameOrDigits(member).one(among: all, name: { $0.name }, id: { $0.id.hex })
+      guard let offer = offers.first(where: { $0.id == named?.id }) else {
+        let meant = places.filter { $0.member == named?.id }
         guard let place = meant.first(where: { !$0.isAgreed }) ?? meant.first else {
           throw CommandError.notFound(
             "Nobody offers you a member \u{201C}\(Terminal.visible(member))\u{201D}. To see what there is: kinvault accept"

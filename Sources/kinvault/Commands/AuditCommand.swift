@@ -134,8 +134,9 @@ struct AuditCommand: ParsableCommand {
       filter.record = (id, found?.path.string ?? place)
     }
     if let person {
-      let found = try unlessNotFound { try PersonLookup.load(of: vault).find(person) }
-      filter.person = (found?.id, person)
+      // Of several of one name: those of whom the log has it.
+      let found = try PersonLookup.load(of: vault).meant(by: person)
+      filter.person = (found.count == 1 ? found[0].id : nil, person)
       filter.includesDeeds = journal != nil
     }
     return filter

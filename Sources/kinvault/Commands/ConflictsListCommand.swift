@@ -83,7 +83,7 @@ struct ConflictRow: Encodable {
 struct ConflictLookup {
   let vault: Vault
 
-  /// - Throws: `notFound` when none or more than one fits.
+  /// - Throws: `notFound` when none fits, `usage` when more than one does.
   func find(_ text: String) throws -> (member: Member, conflict: KeptConflict) {
     var matches: [(Member, KeptConflict)] = []
     for member in vault.members {
@@ -96,7 +96,7 @@ struct ConflictLookup {
       }
     }
     guard matches.count <= 1 else {
-      throw CommandError.notFound("More than one conflict begins with \(text). Give more digits.")
+      throw CommandError.usage("More than one conflict begins with \(text). Give more digits.")
     }
     guard let match = matches.first else {
       throw CommandError.notFound(

@@ -152,22 +152,19 @@ struct DeviceRevokeCommand: ParsableCommand {
   }
 
   private func find(_ text: String, among devices: [KnownDevice]) throws -> KnownDevice {
-    let found = NameOrDigits(text).meant(
-      among: devices, name: { $0.profile?.deviceName ?? "" }, id: { $0.id.hex })
-    guard let first = found.first else {
+    guard
+      let found = try NameOrDigits(text).one(
+        among: devices, name: { $0.profile?.deviceName ?? "" }, id: { $0.id.hex })
+    else {
       throw CommandError.notFound(
         "You have no device \u{201C}\(Terminal.visible(text))\u{201D}. To see yours: kinvault device list"
       )
     }
-    guard found.count == 1 else {
-      let ids = found.map { String($0.id.hex.prefix(12)) }.joined(separator: ", ")
-      throw CommandError.notFound("More than one is called that. Name one by the id: \(ids)")
-    }
-    guard !first.isThisOne else {
+    guard !found.isThisOne else {
       throw CommandError.refused(
         "That is the device that you are sitting at. Remove it from another one, or, if this is the last, make "
           + "another with the 24 words first: kinvault recover")
     }
-    return first
+    return found
   }
 }

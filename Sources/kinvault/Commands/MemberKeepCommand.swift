@@ -79,18 +79,16 @@ struct MemberKeepCommand: ParsableCommand {
   }
 
   private func find(_ text: String, in vault: Vault) throws -> UnlistedMember {
-    let found = NameOrDigits(text).meant(
-      among: try vault.unlistedMembers(), name: { $0.name }, id: { $0.id.hex })
-    guard let first = found.first else {
+    let unlisted = try vault.unlistedMembers()
+    guard
+      let meant = try NameOrDigits(text).one(
+        among: unlisted, name: { $0.name }, id: { $0.id.hex })
+    else {
       throw CommandError.notFound(
         "No member \u{201C}\(Terminal.visible(text))\u{201D} is to be kept. To see what there is: kinvault member keep"
       )
     }
-    guard found.count == 1 else {
-      let ids = found.map { String($0.id.hex.prefix(12)) }.joined(separator: ", ")
-      throw CommandError.usage("More than one is called that. Name one by the id: \(ids)")
-    }
-    return first
+    return meant
   }
 
   private static func maker(of member: UnlistedMember, in vault: Vault) -> String {

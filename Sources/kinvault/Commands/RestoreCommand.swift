@@ -155,7 +155,7 @@ struct RestoreCommand: ParsableCommand {
       digits.count >= 4 && $0.digest.hex.hasPrefix(digits)
     }
     guard matches.count <= 1 else {
-      throw CommandError.notFound("More than one revision begins with \(digits). Give more digits.")
+      throw CommandError.usage("More than one revision begins with \(digits). Give more digits.")
     }
     guard let match = matches.first else {
       throw CommandError.notFound(
