@@ -31,6 +31,17 @@ import VaultErrors
       table.lines(width: nil)[1] == "x  a title that is rather long  Emma/a path that is long")
   }
 
+  @Test func longNumbersAreCutWhereNothingIsKnownOfThem() {
+    let (member, device) = (
+      String(repeating: "3f", count: 32), String(repeating: "a0", count: 32)
+    )
+    let text = NamedPath.shortened(beginning: "members/\(member)/heads/\(device): It is older: 3.")
+    #expect(text == "members/3f3f3f3f…/heads/a0a0a0a0…: It is older: 3.")
+    for named in ["members/“Emma”/heads/“desk”: Gone.", "No path at all"] {
+      #expect(NamedPath.shortened(beginning: named) == named)
+    }
+  }
+
   @Test func namesCannotSteerTheTerminal() {
     #expect(Terminal.visible("a\u{1b}[2Jb") == "a\\u{1b}[2Jb")
     #expect(Terminal.visible("card\u{202E}gpj.exe") == "card\\u{202e}gpj.exe")

@@ -83,6 +83,16 @@ import VaultModel
     try expectNote("synced")
   }
 
+  /// What has the vault open goes on syncing, and `status` shows what it found.
+  @Test func aSyncOfAnOlderFolderIsToldInWords() throws {
+    let path = VaultPath.head(try desk.emma.id, desk.vault.device).string
+    let problem = SyncProblem(.rolledBack(path: path, found: 3, seen: 7), here: path)
+    #expect(problem.kind == .damagedHere && problem.path == path)
+    #expect(problem.text.contains("it is at state 3, and was at 7"))
+    #expect(problem.text.contains("kinvault mount --accept-rollback"))
+    #expect(!problem.text.contains(path) && !problem.text.contains(desk.vault.device.hex))
+  }
+
   @Test func anOwnHeadThatIsGoneIsToldUnlessAllIsThere() throws {
     let emma = try desk.emma
     let head = BlobPath(VaultPath.head(emma.id, desk.vault.device).string)

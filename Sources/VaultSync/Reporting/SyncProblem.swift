@@ -125,37 +125,8 @@ extension SyncProblem {
     }
   }
 
-  /// A part of the vault here that is not carried on.
-  init(_ error: VaultError, here path: String) {
-    switch error {
-    case .damaged(_, let reason) where error.isWaiting:
-      self = .waiting(path, reason, "It is kept, and not sent yet.")
-    case .damaged(let root, .unlisted(let countedHere)):
-      self = .unlisted(root, countedHere: countedHere)
-    case .away(_, let reason):
-      self.init(
-        .waiting, .warning, path: path,
-        "A part that is left on a remote cannot be had now: \(reason). Nothing is damaged; what needs it waits, and the next "
-          + "sync tries again.")
-    case .signedByRemovedDevice:
-      self.init(
-        .waiting, .warning, path: path,
-        "The remote says that a device was removed, which this machine has not taken yet: \(error.message) Nothing is "
-          + "damaged, and nothing was sent. A sync in both directions takes that first: kinvault sync"
-      )
-    case .gone:
-      self.init(.damagedHere, .damage, path: path, "\(error.message) What needs it was not sent.")
-    default:
-      self.init(
-        .damagedHere, .damage, path: path,
-        "What is here is not whole: \(error.message) It was left alone, and not sent. A remote may have what is lost: "
-          + "“kinvault check --repair --remote NAME”. Where none has, “kinvault check --repair” goes on with what is left."
-      )
-    }
-  }
-
   /// - Parameter state: What becomes of it for now.
-  private static func waiting(_ path: String, _ reason: Flaw, _ state: String) -> SyncProblem {
+  static func waiting(_ path: String, _ reason: Flaw, _ state: String) -> SyncProblem {
     SyncProblem(
       .waiting, .warning, path: path, "It is whole and does not count yet: \(reason). \(state)")
   }
@@ -198,7 +169,7 @@ extension SyncProblem {
   }
 
   /// A removed device has made a member, and no closing lists it: nothing of it is taken or sent.
-  private static func unlisted(_ root: String, countedHere: Bool) -> SyncProblem {
+  static func unlisted(_ root: String, countedHere: Bool) -> SyncProblem {
     SyncProblem(
       .strangers, .note, path: root,
       "A member that was made on a device which has been removed. "

@@ -28,8 +28,22 @@ struct NamedPath {
     return text(String(sentence[..<colon])) + sentence[colon...]
   }
 
+  /// `text(beginning:)` where no vault is open that knows what anything is called.
+  static func shortened(beginning sentence: String) -> String {
+    guard let colon = sentence.firstIndex(of: ":") else { return sentence }
+    let parts = sentence[..<colon].split(separator: "/", omittingEmptySubsequences: false)
+    let shown = parts.map { isID($0) ? short($0) : String($0) }
+    return shown.joined(separator: "/") + sentence[colon...]
+  }
+
+  private static func isID(_ part: some StringProtocol) -> Bool {
+    part.utf8.count == 64 && part.utf8.allSatisfy(isDigit)
+  }
+
+  private static func short(_ id: some StringProtocol) -> String { "\(id.prefix(8))…" }
+
   private func name(_ part: String, in folder: String?) -> String {
-    guard part.utf8.count == 64, part.utf8.allSatisfy(Self.isDigit) else { return part }
+    guard Self.isID(part) else { return part }
     let found: String? =
       switch folder {
       case "members": MemberID(hex: part).flatMap { vault.member($0)?.name.string }
@@ -37,7 +51,7 @@ struct NamedPath {
       case "audit", "devices", "heads", "requests": DeviceID(hex: part).map(names.name(of:))
       default: nil
       }
-    return found.map { "“\(Terminal.visible($0))”" } ?? "\(part.prefix(8))…"
+    return found.map { "“\(Terminal.visible($0))”" } ?? Self.short(part)
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool {

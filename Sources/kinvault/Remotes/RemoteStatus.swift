@@ -93,12 +93,17 @@ struct RemoteStatus: Encodable {
   }
 
   private func decision(_ finding: RemoteMemory.Finding) -> String {
-    "\(Terminal.visible(finding.text)) To go on all the same: kinvault sync \(name) --accept-mass-change"
+    "\(Self.shown(finding)) To go on all the same: kinvault sync \(name) --accept-mass-change"
+  }
+
+  /// Without long numbers, also where the vault is locked and nobody knows what they stand for.
+  private static func shown(_ finding: RemoteMemory.Finding) -> String {
+    Terminal.visible(NamedPath.shortened(beginning: finding.text))
   }
 
   /// The findings, those first that need a decision.
   private var findingLines: [String] {
-    decisions + memory.findings.filter { !$0.needsDecision }.map { Terminal.visible($0.text) }
+    decisions + memory.findings.filter { !$0.needsDecision }.map(Self.shown)
   }
 
   /// Takes what an open vault knows: how much was committed here since the remote was last put up to date, and what those are
@@ -143,7 +148,7 @@ struct RemoteStatus: Encodable {
     let found = memory.findings.map { finding in
       RemoteProblem(
         remote: name, kind: .init(finding.kind),
-        text: finding.needsDecision ? decision(finding) : Terminal.visible(finding.text))
+        text: finding.needsDecision ? decision(finding) : Self.shown(finding))
     }
     return [failure].compactMap(\.self) + found
   }
