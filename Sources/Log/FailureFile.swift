@@ -31,6 +31,13 @@ package struct FailureFile: Sendable {
     return read(descriptor)
   }
 
+  /// Takes out what has failed with this kind of error, as a person has settled what it came of. What fails with it all the same
+  /// is noted anew.
+  package func forget(_ kind: String) {
+    guard load().contains(where: { $0.kind == kind }) else { return }
+    update { failures in failures.removeAll { $0.kind == kind } }
+  }
+
   /// Gives the file its length while there is room for it.
   func prepare() { update { _ in } }
 

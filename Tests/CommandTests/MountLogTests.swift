@@ -135,6 +135,18 @@ import Testing
     #expect(text.contains("kinvault mount --accept-rollback MOUNTPOINT"), "\(text)")
   }
 
+  /// What failed by it may not be done again for days.
+  @Test func thatTheFolderIsOlderGoesOnceThatIsAccepted() throws {
+    let now = UInt64(Date().timeIntervalSince1970 * 1000)
+    try program.write(
+      "failed thinning rolledBack - - \(now) \(now) 1\nfailed traces notCleaned - - 1 \(now - 5000) 1\n",
+      to: "\(state)/failures")
+    try program.run("record", "list", expecting: 0)
+    #expect(try status().failures.map(\.kind) == ["rolledBack", "notCleaned"])
+    try program.run("record", "list", "--accept-rollback", expecting: 0)
+    #expect(try status().failures.map(\.kind) == ["notCleaned"])
+  }
+
   /// What else fails may come of it, and then its own way out helps against nothing.
   @Test func thatTheFolderIsOlderIsToldFirst() throws {
     let members = try CommandRunner.run("ls", ["\(program.vault)/members"]).output

@@ -51,6 +51,20 @@ import VaultModel
     #expect(file.load() == [])
   }
 
+  @Test func whatIsSettledIsForgottenUntilItFailsAgain() throws {
+    let path = folder.appending("failures").string
+    file.forget("rolledBack")
+    #expect(access(path, F_OK) != 0)
+    let log = begin()
+    for work in [BackgroundWork.thinning, .refresh] { log.failed(work, kind: "rolledBack") }
+    log.failed(.audit, kind: "noSpace")
+    file.forget("rolledBack")
+    #expect(file.load().map(\.work) == [.audit])
+    advance(11)
+    log.failed(.refresh, kind: "rolledBack")
+    #expect(file.load().map(\.work) == [.refresh, .audit])
+  }
+
   @Test func theNextProcessEndsWhatTheLastOneLeft() throws {
     begin().failed(.commit, kind: "noSpace", of: member)
     let next = begin()

@@ -25,7 +25,9 @@ extension Vault {
     let copy = try VaultCopy.here(in: folder)
     var options = OpenOptions(readOnly: false, acceptRollback: acceptsRollback, log: log)
     do {
-      return try Vault.open(copy, key: key, options: options)
+      let vault = try Vault.open(copy, key: key, options: options)
+      if acceptsRollback { MountLog.forgetOlderFolder(of: copy.id) }
+      return vault
     } catch {
       switch (use, error) {
       case (.reading, .readOnly), (.reading, .permission), (.reading, .noSpace):

@@ -25,6 +25,11 @@ enum MountLog {
     return log
   }
 
+  /// A person goes on with an older folder: that it is older is no failure any more.
+  static func forgetOlderFolder(of vault: VaultID) {
+    FailureFile(stateFolder: stateFolder(of: vault)).forget("rolledBack")
+  }
+
   /// What a person types to read it.
   static func place(of vault: VaultID) -> String {
     usesJournal
