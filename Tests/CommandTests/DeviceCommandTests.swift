@@ -145,6 +145,8 @@ import Testing
     #expect(still.contains("Liam: it was made on a device"), "\(still)")
     let unwanted = try laptop.run("member", "keep", "Liam", "--no", expecting: 0)
     #expect(unwanted.output.contains("Liam is not named any more"), "\(unwanted.output)")
+    // Nobody is sent to the command that they have just given.
+    #expect(!unwanted.errors.contains("kinvault member keep"), "\(unwanted.errors)")
     #expect(try !laptop.run("member", "list", expecting: 0).errors.contains("member keep"))
     let listed = try laptop.run("member", "keep", expecting: 0).output
     #expect(listed.contains("Liam") && listed.contains("tablet"), "\(listed)")

@@ -56,8 +56,13 @@ struct UnlockedKey: ~Copyable {
 
 extension AccessOptions {
   /// Opens the vault, runs the body, closes the vault.
-  func withVault<Value>(_ use: VaultUse, _ body: (Vault) throws -> Value) throws -> Value {
-    try withVaultAndKey(use) { vault, _ in try body(vault) }
+  ///
+  /// - Parameter namesFallen: Whether the person is told of members that fell with a device; false for the command to which
+  ///   that would send them.
+  func withVault<Value>(
+    _ use: VaultUse, namesFallen: Bool = true, _ body: (Vault) throws -> Value
+  ) throws -> Value {
+    try withVaultAndKey(use, namesFallen: namesFallen) { vault, _ in try body(vault) }
   }
 
   /// `withVault` for writing, also on a disk that is so full that nothing can be written: then once more after
@@ -99,9 +104,10 @@ extension AccessOptions {
 
   /// `withVault`, with the key of this machine's device besides.
   func withVaultAndKey<Value>(
-    _ use: VaultUse, _ body: (Vault, borrowing DeviceUnlockKey) throws -> Value
+    _ use: VaultUse, namesFallen: Bool = true,
+    _ body: (Vault, borrowing DeviceUnlockKey) throws -> Value
   ) throws -> Value {
-    try withDeferredVault(use) { deferred in
+    try withDeferredVault(use, namesFallen: namesFallen) { deferred in
       let vault = try deferred.opened()
       try RemoteStatus.tellDecisions(of: vault.id)
       joinWhatArrived(in: vault, use)
@@ -112,12 +118,13 @@ extension AccessOptions {
 
   /// Runs the body with a vault that it may open, and closes that.
   func withDeferredVault<Value>(
-    _ use: VaultUse, _ body: (DeferredVault) throws -> Value
+    _ use: VaultUse, namesFallen: Bool = true, _ body: (DeferredVault) throws -> Value
   ) throws -> Value {
     let folder = try folderOptions.folder()
     try MountCommits.request(in: folder)
     let deferred = DeferredVault(
-      folder: folder, unlocked: try unlockKey(folder: folder), access: self, use: use)
+      folder: folder, unlocked: try unlockKey(folder: folder), access: self, use: use,
+      namesFallen: namesFallen)
     let value: Value
     do { value = try body(deferred) } catch {
       closeAfterFailure(deferred)
@@ -201,11 +208,11 @@ extension AccessOptions {
 
   func open(
     _ folder: FilePath, _ unlocked: borrowing UnlockedKey, _ use: VaultUse,
-    log: BackgroundLog = .silent
+    namesFallen: Bool = true, log: BackgroundLog = .silent
   ) throws -> Vault {
     let vault = try openAskingAboutRollback(folder, key: unlocked.key, use: use, log: log)
     if let way = unlocked.way { vault.audit.note(.unlock, detail: way) }
-    for note in Self.notes(on: vault) { Terminal.note(note) }
+    for note in Self.notes(on: vault, namesFallen: namesFallen) { Terminal.note(note) }
     try Self.tellWhatWasNoted(in: vault, Terminal.note)
     return vault
   }
@@ -231,7 +238,7 @@ extension AccessOptions {
   }
 
   /// What the person is to know of what was found wrong when the vault was opened, a line each.
-  static func notes(on vault: Vault) -> [String] {
+  static func notes(on vault: Vault, namesFallen: Bool = true) -> [String] {
     let serious = vault.problems.filter { $0.severity > .note }
     // A check would find no trace of what a view leaves aside, which it brings in, nor of what opening has put back.
     let toldNow = serious.filter { problem in
@@ -245,7 +252,7 @@ extension AccessOptions {
       toldNow.map { $0.kind == .rollback ? "\($0.path): \($0.reason)" : $0.reason }
       + vault.problems.filter { [.parted, .takenAlong, .heldBack].contains($0.kind) }.map(\.reason)
     let fallen = FallenMembers(among: serious)
-    if let note = fallen.note { notes.append(note) }
+    if namesFallen, let note = fallen.note { notes.append(note) }
     // Where nothing is remembered of either, the problem itself is told.
     if case .words(_, _?)? = vault.dividedKeys { notes += [vault.dividedKeys?.text ?? ""] }
     let others = serious.count - toldNow.count - fallen.problems.count

@@ -9,15 +9,18 @@ final class DeferredVault {
   let unlocked: UnlockedKey
   private let access: AccessOptions
   private let use: VaultUse
+  private let namesFallen: Bool
   private var vault: Vault?
 
   init(
-    folder: FilePath, unlocked: consuming UnlockedKey, access: AccessOptions, use: VaultUse
+    folder: FilePath, unlocked: consuming UnlockedKey, access: AccessOptions, use: VaultUse,
+    namesFallen: Bool
   ) {
     self.folder = folder
     self.unlocked = unlocked
     self.access = access
     self.use = use
+    self.namesFallen = namesFallen
   }
 
   var id: VaultID { get throws { try Vault.describe(folder: folder).vault } }
@@ -28,7 +31,7 @@ final class DeferredVault {
   /// The open vault, the same each time.
   func opened() throws -> Vault {
     if let vault { return vault }
-    let opened = try access.open(folder, unlocked, use)
+    let opened = try access.open(folder, unlocked, use, namesFallen: namesFallen)
     vault = opened
     try LazyAccess.prepareIfLazy(opened, key: unlocked.key)
     return opened

@@ -45,7 +45,7 @@ struct MemberKeepCommand: ParsableCommand {
   func run() throws {
     guard let member else { return try list() }
     if no { return try forget(member) }
-    try access.withVaultAndKey(.writing) { vault, key in
+    try access.withVaultAndKey(.writing, namesFallen: false) { vault, key in
       let remotes = try access.remotes(of: vault, key: key)
       KeyRenewal(vault: vault).meet(remotes)
       let kept = try find(member, in: vault)
@@ -69,7 +69,7 @@ struct MemberKeepCommand: ParsableCommand {
   }
 
   private func forget(_ text: String) throws {
-    try access.withVault(.writing) { vault in
+    try access.withVault(.writing, namesFallen: false) { vault in
       let member = try find(text, in: vault)
       try vault.forget(member)
       Terminal.writeLine(
@@ -100,7 +100,7 @@ struct MemberKeepCommand: ParsableCommand {
 
   private func list() throws {
     var table = Table("NAME", "MADE", "ON", "ID")
-    try access.withVault(.reading) { vault in
+    try access.withVault(.reading, namesFallen: false) { vault in
       for member in try vault.unlistedMembers() {
         table.add([
           Terminal.visible(member.name), DateText.local(milliseconds: member.made),
