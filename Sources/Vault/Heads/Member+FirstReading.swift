@@ -74,7 +74,7 @@ extension Member {
       .takenAlong, .note, path: register.folder.string,
       reason:
         "What this machine had saved of \(name.string) before it lost access, and nobody had got, is taken along: "
-        + (count == 1 ? "one record." : "\(count) records."))
+        + (count == 1 ? "one record or folder." : "\(count) records and folders."))
   }
 
   /// What is told of what this machine wrote before its person could only read.
