@@ -19,9 +19,10 @@ import VaultModel
   @Test func nothingOfARecordBecomesMarkup() {
     let hostile = "<script>\"'&</p>\u{0}\u{1B}[2J\u{202E}"
     let out = text(tag("p", ["title": hostile, "hidden": "", "id": nil]) { hostile })
-    let escaped = "&lt;script&gt;&quot;&#39;&amp;&lt;/p&gt;\u{FFFD}\u{FFFD}[2J\u{202E}"
+    let escaped = "&lt;script&gt;&quot;&#39;&amp;&lt;/p&gt;\u{2400}\u{241B}[2J\u{202E}"
     #expect(out == "<p title=\"\(escaped)\" hidden>\(escaped)</p>")
     #expect(text(tag("br")) == "<br>")
+    #expect(text(.text("a\tb\nc\rd\u{7F}e\u{85}")) == "a\tb\nc\u{240D}d\u{2421}e\u{FFFD}")
   }
 
   @Test func whatTheJournalAddsIsSaidInThePagesLanguage() {
@@ -229,7 +230,7 @@ import VaultModel
     }
     if form.keepsText { return encoded(values) }
     // A form feed is nothing that a page may have.
-    let text = form.text.replacing("\u{0C}", with: "\u{FFFD}").replacing("\n", with: "\r\n")
+    let text = form.text.replacing("\u{0C}", with: "\u{240C}").replacing("\n", with: "\r\n")
     return encoded(values + [("text", text)])
   }
 

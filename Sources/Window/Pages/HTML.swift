@@ -47,17 +47,20 @@ indirect enum HTML: Sendable {
       case ">": out += "&gt;"
       case "\"": out += "&quot;"
       case "'": out += "&#39;"
-      default: out.unicodeScalars.append(allows(scalar) ? scalar : "\u{FFFD}")
+      default: out.unicodeScalars.append(shown(scalar))
       }
     }
   }
 
-  /// False for what would not show, and no document may have.
-  static func allows(_ scalar: Unicode.Scalar) -> Bool {
+  /// What stands for a character: the picture of a control character, which would not show and no document may have; U+FFFD
+  /// where there is no picture; else the character itself, as for line feeds and tabs.
+  static func shown(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
     switch scalar {
-    case "\n", "\t": true
-    case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}": false
-    default: true
+    case "\n", "\t": scalar
+    case "\0"..."\u{1F}": Unicode.Scalar(0x2400 + scalar.value) ?? "\u{FFFD}"
+    case "\u{7F}": "\u{2421}"
+    case "\u{80}"..."\u{9F}": "\u{FFFD}"
+    default: scalar
     }
   }
 }

@@ -75,11 +75,11 @@ struct NoteForm: Sendable {
     text.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
   }
 
-  /// A text as a browser sends it back that was shown it: with line feeds, and U+FFFD for what no page may have.
+  /// A text as a browser sends it back that was shown it: with line feeds, and pictures of what no page may have.
   private static func sentBack(_ text: String) -> String {
     var sent = ""
     for scalar in withLineFeeds(text).unicodeScalars {
-      sent.unicodeScalars.append(HTML.allows(scalar) ? scalar : "\u{FFFD}")
+      sent.unicodeScalars.append(HTML.shown(scalar))
     }
     return sent
   }
