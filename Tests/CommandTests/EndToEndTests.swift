@@ -207,11 +207,16 @@ import Testing
     let lines = try program.run("conflicts", "list", expecting: 0).output.split(separator: "\n")
     try #require(lines.count > 1, "\(lines)")
     let id = String(lines[1].prefix(8))
-    try program.run("conflicts", "resolve", id, "--take-back", expecting: 0)
+    let back = try program.run("conflicts", "resolve", id, "--take-back", expecting: 0).errors
+    // The program had deleted the attached file before the record.
+    #expect(back.contains("1 file of the record did not come back with it."), "\(back)")
+    #expect(back.contains("  kinvault restore '\(path)/card.jpg'\n"), "\(back)")
+    try program.run("restore", "\(path)/card.jpg", expecting: 0)
     let out = program.folder.appending("late").string
     try program.run("export", path, out, "--yes", expecting: 0)
     let note = String(decoding: try program.read("\(out)/record.md"), as: UTF8.self)
     #expect(note.hasSuffix("late\n"), "\(note)")
+    #expect(try program.read("\(out)/card.jpg").count == 3_000_000)
     // With its type and date, as before.
     let list = try program.run("record", "list", expecting: 0).output
     #expect(list.contains("2025-01-20  vaccine  COVID-19  \(path)\n"), "\(list)")

@@ -33,12 +33,32 @@ struct ConflictsResolveCommand: ParsableCommand {
       let (member, found) = try ConflictLookup(vault: vault).find(conflict)
       let edits =
         try takeBack ? member.edits(takingBack: found) : member.edits(discarding: found)
+      let gone = try takeBack ? member.filesGone(before: found) : []
       try vault.commit(edits, to: member)
       vault.audit.note(.write, member: member.id, record: found.mark.record, detail: "conflict")
-      let record = Terminal.visible(vault.shownPath(of: found.mark.record, in: member))
+      let path = vault.shownPath(of: found.mark.record, in: member)
+      let record = Terminal.visible(path)
       Terminal.writeLine(
         takeBack
           ? "\(record) has this version's files again." : "\(record) stays as it is.")
+      tell(gone, of: path)
     }
   }
+
+  /// Says how those come back, too, of which the version holds nothing.
+  private func tell(_ gone: [FileName], of path: String) {
+    if gone.isEmpty { return }
+    Terminal.note(
+      "kinvault: \(counted(gone.count, "file")) of the record did not come back with it. To bring back what was in it when it "
+        + "was deleted:")
+    for name in gone.prefix(Self.shownCount) {
+      Terminal.note("  kinvault restore \(ShellWord.quoted("\(path)/\(name.string)"))")
+    }
+    if gone.count > Self.shownCount {
+      Terminal.note(
+        "  and \(gone.count - Self.shownCount) more: kinvault history \(ShellWord.quoted(path))")
+    }
+  }
+
+  private static let shownCount = 20
 }
