@@ -83,16 +83,17 @@ extension Member {
   /// The files that `edits(takingBack:)` does not bring back with a deleted record, as they were deleted one by one before it was,
   /// which is how programs delete a folder.
   ///
-  /// - Throws: `notFound` when no revision from before the deletion is kept; what reading the record throws.
+  /// - Throws: `notFound` when no revision from before the deletion is kept; what reading the deletion throws.
   package func filesGone(
     before conflict: KeptConflict
   ) throws(VaultError) -> [FileName] {
     guard let original = conflict.original, original.isDeleted else { return [] }
     let before = try RecordRestore(self).revisionBeforeDeletion(of: original.record).revision
+    // What cannot be read cannot be brought back either.
+    guard let files = try ifWhole(filesByName(of: before)) else { return [] }
     let left = try filesByName(of: revision(original.revision))
     let taken = Set(conflict.items.map(\.name))
-    return try filesByName(of: before).keys.filter { left[$0] == nil && !taken.contains($0) }
-      .sorted()
+    return files.keys.filter { left[$0] == nil && !taken.contains($0) }.sorted()
   }
 
   /// The edits that throw a copy away; it stays in the history until that is collected. What its record shows of the same
