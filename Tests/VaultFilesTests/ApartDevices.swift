@@ -65,22 +65,26 @@ struct ApartDevices {
 
   /// What both show when they have met: in the mounts that were there all the time, in fresh ones that read the names
   /// in another order, and as it is exported.
-  func files(sourceLocation: SourceLocation = #_sourceLocation) throws -> [String: String] {
+  ///
+  /// - Parameter story: What was done, for who looks into a failure.
+  func files(
+    after story: String = "", sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> [String: String] {
     let shown = try Self.files(here.tree)
     let others = try Self.files(there)
-    #expect(others == shown, sourceLocation: sourceLocation)
+    #expect(others == shown, "\(story)", sourceLocation: sourceLocation)
     for vault in [try here.openAgain(readOnly: true), vaultThere] {
       let fresh = FileTree(vault: vault, options: here.options)
       var texts: [String: String] = [:]
       for path in shown.keys.sorted().reversed() { texts[path] = try fresh.text(path) }
-      #expect(texts == shown, "a fresh mount", sourceLocation: sourceLocation)
+      #expect(texts == shown, "a fresh mount: \(story)", sourceLocation: sourceLocation)
       for path in shown.keys {
         #expect(
           try fresh.stat(path).linkCount == here.tree.stat(path).linkCount,
-          "names of \(path)", sourceLocation: sourceLocation)
+          "names of \(path): \(story)", sourceLocation: sourceLocation)
       }
     }
-    #expect(try exported() == shown, "exported", sourceLocation: sourceLocation)
+    #expect(try exported() == shown, "exported: \(story)", sourceLocation: sourceLocation)
     return shown
   }
 
