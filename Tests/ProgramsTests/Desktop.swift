@@ -60,4 +60,15 @@ struct Desktop {
 
   /// The files of the home that name a path.
   func files(naming path: FilePath) throws -> [String] { try files(with: path.string) }
+
+  /// The same, from the home on. A preview's name is a digest, and stands as `*`.
+  func traces(of path: FilePath) throws -> [String] {
+    try files(naming: path).map { file in
+      let name = FilePath(String(file.dropFirst(home.string.count + 1)))
+      guard let stem = name.stem, stem.count == 32, stem.allSatisfy(\.isHexDigit) else {
+        return name.string
+      }
+      return name.removingLastComponent().appending("*.png").string
+    }.sorted()
+  }
 }
