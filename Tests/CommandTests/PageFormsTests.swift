@@ -156,7 +156,7 @@ import Testing
     try program.run("unmount", mountpoint, expecting: 0)
     #expect(renamed.status == 0, "\(renamed.errors)")
     // The page looks for what others have changed once in a second.
-    for _ in 0..<200 {
+    for _ in 0..<2400 {
       if try visitor.get(record).body.contains("Left wrist") { break }
       usleep(50_000)
     }

@@ -476,12 +476,12 @@ import Testing
       "mount", place,
       environment: ["KINVAULT_LOG": "file", "PATH": "\(programs):/usr/local/bin:/usr/bin:/bin"],
       expecting: 0)
-    for _ in 0..<600 where try !laptop.run("status", expecting: 0).output.contains(hint) {
+    for _ in 0..<1800 where try !laptop.run("status", expecting: 0).output.contains(hint) {
       usleep(100_000)
     }
     #expect(try laptop.run("status", expecting: 0).output.contains(hint))
     // The desktop too, and there without a name.
-    for _ in 0..<600 where (try? desk.program.read(notices))?.isEmpty ?? true { usleep(100_000) }
+    for _ in 0..<1800 where (try? desk.program.read(notices))?.isEmpty ?? true { usleep(100_000) }
     usleep(100_000)
     let noticed = String(decoding: try desk.program.read(notices), as: UTF8.self)
     #expect(noticed.hasSuffix(" Kinvault The family vault needs a look: kinvault status\n"))

@@ -250,7 +250,7 @@ import VaultCrypto
       printf '\\n' | gnome-keyring-daemon --unlock --components=secrets >/dev/null
       set -e
       # Whoever asks before it has its name on the bus starts another one, which may find the keyring half written.
-      gdbus wait --session --timeout 60 org.freedesktop.secrets
+      gdbus wait --session --timeout 240 org.freedesktop.secrets
       "$0" unlock add keyring
       "$0" lock
       unset KINVAULT_PASSWORD_FILE

@@ -34,6 +34,7 @@ class Story:
         self.context = browser.new_context(
             viewport={"width": width, "height": 900}, locale=locale, color_scheme=scheme
         )
+        self.context.set_default_timeout(120_000)
         self.page = self.context.new_page()
         self.mark = f"{locale}-{width}-{scheme}"
         self.foreign = []
@@ -52,7 +53,7 @@ class Story:
 
     def wait_for_picture(self, selector, width):
         """Waits until a picture is there that is wider than this. The page lets nothing be evaluated in it, so this asks."""
-        for _ in range(100):
+        for _ in range(1200):
             if self.page.locator(selector).evaluate("image => image.naturalWidth") > width:
                 return
             time.sleep(0.1)
@@ -326,7 +327,7 @@ def run(browser):
     asked = []
     page.once("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
     page.click(".brand", no_wait_after=True)
-    for _ in range(100):
+    for _ in range(1200):
         if asked:
             break
         page.wait_for_timeout(100)
@@ -466,6 +467,7 @@ def run(browser):
 
     # Without scripts.
     plain = browser.new_context(java_script_enabled=False, locale="en-GB")
+    plain.set_default_timeout(120_000)
     plain.add_cookies(cookies)
     reader = plain.new_page()
     reader.goto(record)

@@ -363,7 +363,10 @@ if browser == "chromium":
             executable_path="/usr/bin/chromium", args=["--no-sandbox"],
             proxy={"server": f"socks5://127.0.0.1:{wire.server_address[1]}"},
         )
-        run(Chromium(chromium.new_page(locale="en-GB")), wire)
+        page = chromium.new_page(locale="en-GB")
+        page.set_default_timeout(120_000)
+        page.set_default_navigation_timeout(30_000)
+        run(Chromium(page), wire)
         chromium.close()
 else:
     in_firefox(

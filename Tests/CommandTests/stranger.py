@@ -80,6 +80,7 @@ def take_port():
 
 def run(browser):
     context = browser.new_context(locale="en-GB")
+    context.set_default_timeout(120_000)
     page = context.new_page()
     page.goto(address)
     page.fill("#code", code)

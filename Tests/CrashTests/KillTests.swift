@@ -62,7 +62,7 @@ struct KillTests {
       #expect(writer.wait().status == 0, "\(writer.errorsSoFar)")
     } catch let failure as CommandFailure {
       // It died before anything was promised; anything else would let this pass without a kill.
-      vault.waitForDeath(timeout: .seconds(3))
+      vault.waitForDeath(timeout: .seconds(120))
       let text = failure.description
       #expect(
         text.hasPrefix("mount: ")

@@ -11,7 +11,7 @@ def desktop(*options):
         "soffice", "--headless", "--norestore", "--nologo", "--nodefault", *options,
         f"--accept=pipe,name={pipe};urp"])
     resolver = uno.getComponentContext().ServiceManager.createInstance("com.sun.star.bridge.UnoUrlResolver")
-    for _ in range(300):
+    for _ in range(1500):
         try:
             context = resolver.resolve(f"uno:pipe,name={pipe};urp;StarOffice.ComponentContext")
             break
@@ -24,4 +24,4 @@ def desktop(*options):
         shown.terminate()
     except Exception:
         pass
-    office.wait(60)
+    office.wait(300)

@@ -137,7 +137,7 @@ package enum BlobStoreContract: String, CaseIterable, CustomTestStringConvertibl
     }
     var names = try list()
     // A server that lets several write may still be writing for those who lost.
-    let deadline = ContinuousClock.now + (store.decidesRaces ? .zero : .seconds(60))
+    let deadline = ContinuousClock.now + (store.decidesRaces ? .zero : .seconds(240))
     while names != ["prize"], ContinuousClock.now < deadline {
       usleep(100_000)
       names = try list()

@@ -258,7 +258,7 @@ struct MountTests {
       if write(descriptor, "abc", 3) == 3, fsync(descriptor) == 0 { isSaved.signal() }
       close(descriptor)
     }
-    #expect(isSaved.wait(timeout: .now() + 60) == .success)
+    #expect(isSaved.wait(timeout: .now() + 240) == .success)
     remote.giveUp()
     for thread in callers + [saver] { thread.join() }
     #expect(try POSIX.read(path) == Array("abc".utf8))

@@ -63,6 +63,6 @@ import Threads
   }
 
   private func waitForTheEnd() {
-    for _ in 0..<1200 where !desk.isLocked { usleep(50_000) }
+    for _ in 0..<2400 where !desk.isLocked { usleep(50_000) }
   }
 }

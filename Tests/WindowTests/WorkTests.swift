@@ -26,7 +26,7 @@ import VaultModel
     let work = Work(desk: desk, tabs: Tabs(), log: log)
     // There is no vault, as where somebody has locked the page before it could begin.
     #expect(work.begin(.check) { _, _ in .done })
-    for _ in 0..<1200 where lines.texts.isEmpty { usleep(50_000) }
+    for _ in 0..<2400 where lines.texts.isEmpty { usleep(50_000) }
     #expect(lines.texts.count == 1)
     #expect(lines.texts.first?.hasPrefix("page failed count=1 kind=other ") == true)
     #expect(lines.texts.first?.hasSuffix(" work=check") == true)
