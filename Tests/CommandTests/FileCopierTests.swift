@@ -98,10 +98,11 @@ import Testing
     let running = try RunningCommand(
       "rsync",
       [
-        "-a", "--update", "--bwlimit=2000", "--partial", pair.desk.vault + "/",
+        "-a", "--update", "--bwlimit=400", "--partial", pair.desk.vault + "/",
         pair.laptop.vault + "/",
       ])
-    usleep(1_000_000)
+    // All of it would take a quarter of a minute.
+    usleep(2_000_000)
     running.signal(SIGTERM)
     #expect(running.wait().status != 0, "it was over before it was killed")
     // What came is not all, and the vault is as it was or as it will be.

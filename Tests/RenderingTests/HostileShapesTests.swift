@@ -86,7 +86,7 @@ import Testing
 
   /// A program that has little time for what would take all of it, or all of its stack.
   private func expectEnds(_ shapes: [(name: String, bytes: [UInt8])]) throws {
-    let limit = Duration.seconds(2)
+    let limit = Duration.seconds(8)
     let brief = try Renderer.built(timeLimit: limit)
     for (name, bytes) in shapes where Self.endless.contains(name) {
       let answer = ask(name, in: limit) { brief.thumbnail(of: bytes, side: 256) }

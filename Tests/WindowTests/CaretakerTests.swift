@@ -26,21 +26,25 @@ import Threads
 
   @Test func whenNobodyWantsAnythingItIsSaidAndThenItIsOver() async {
     let tab = tabs.open()
-    let caretaker = caretaker(.init(idle: .seconds(4), warning: .seconds(2), tabless: .seconds(60)))
+    // A process that is stopped for some seconds in between comes to say it all the same.
+    let caretaker = caretaker(
+      .init(idle: .seconds(14), warning: .seconds(12), tabless: .seconds(60)))
     let began = ContinuousClock.now
     _ = SystemThread.detach { caretaker.run() }
     let told = await told(tab.events)
     #expect(told.contains("soon") && told.last == "locked", "\(told)")
-    #expect(desk.isLocked && ContinuousClock.now - began >= .seconds(4))
+    #expect(desk.isLocked && ContinuousClock.now - began >= .seconds(14))
   }
 
   // These wait by themselves: whoever hands out threads to asynchronous tests may be late by any time.
 
   @Test func whoeverUsesItKeepsIt() {
     let tab = tabs.open()
-    let caretaker = caretaker(.init(idle: .seconds(6), warning: .seconds(1), tabless: .seconds(60)))
+    // Longer than a process is stopped that is not alone on its machine.
+    let caretaker = caretaker(
+      .init(idle: .seconds(12), warning: .seconds(1), tabless: .seconds(60)))
     _ = SystemThread.detach { caretaker.run() }
-    for _ in 0..<32 {
+    for _ in 0..<64 {
       desk.noteUse()
       usleep(250_000)
     }

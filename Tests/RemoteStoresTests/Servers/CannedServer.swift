@@ -25,6 +25,11 @@ final class CannedServer: Sendable {
   private let isOver = Atomic(false)
 
   var requests: [String] { asked.withLock { $0 } }
+  /// How often it was asked, which is at least once. Where it answers nothing, it may read that after the caller has given up.
+  var askedCount: Int {
+    for _ in 0..<12_000 where requests.isEmpty { usleep(10_000) }
+    return requests.count
+  }
   var endpoint: Endpoint? { Endpoint("http://127.0.0.1:\(port)") }
 
   /// - Parameter answer: Of the request's text and its number, from 0.
