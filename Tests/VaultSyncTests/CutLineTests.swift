@@ -10,18 +10,21 @@ import VaultModel
 /// A machine that was copied is stopped at any call that its last commit makes, and becomes a device of its own then: what it
 /// shows when it starts again comes to everybody.
 @Suite struct CutLineTests {
-  @Test(arguments: [false, true], [false, true])
-  func whatShowsAfterACutInTheStateComesToAll(changesKeys: Bool, losesPower: Bool) throws {
-    try cutEverywhere(changesKeys, losesPower) { $0.stateStore }
+  /// What becomes of the keys while it commits. As long as they are divided no machine becomes another device.
+  enum Keys: CaseIterable { case stay, change, divide }
+
+  @Test(arguments: Keys.allCases, [false, true])
+  func whatShowsAfterACutInTheStateComesToAll(keys: Keys, losesPower: Bool) throws {
+    try cutEverywhere(keys, losesPower) { $0.stateStore }
   }
 
-  @Test(arguments: [false, true], [false, true])
-  func whatShowsAfterACutInTheFolderComesToAll(changesKeys: Bool, losesPower: Bool) throws {
-    try cutEverywhere(changesKeys, losesPower) { $0.store }
+  @Test(arguments: Keys.allCases, [false, true])
+  func whatShowsAfterACutInTheFolderComesToAll(keys: Keys, losesPower: Bool) throws {
+    try cutEverywhere(keys, losesPower) { $0.store }
   }
 
   private func cutEverywhere(
-    _ changesKeys: Bool, _ losesPower: Bool, in store: (Family.Device) -> MemoryStore
+    _ keys: Keys, _ losesPower: Bool, in store: (Family.Device) -> MemoryStore
   ) throws {
     for call in 1... {
       let remote = MemoryStore()
@@ -31,10 +34,8 @@ import VaultModel
       try family.meet(at: remote)
       let twin = try family[0].clone()
       try family[0].write("By itself", "by itself")
-      if changesKeys {
-        try family[0].vault.beginEpoch(of: family[0].emma, without: [])
-        try family[0].vault.removeOldObjects().requireNone()
-      }
+      if keys != .stay { try changeKeys(on: family[0]) }
+      if keys == .divide { try changeKeys(on: family[1]) }
       try family[0].sync(remote)
       try twin.edit(note, "second")
       store(twin).cut(after: call)
@@ -50,10 +51,27 @@ import VaultModel
       try twin.reopen()
       let shown = Set(try twin.contents().values)
       #expect(shown.contains("second") && (shown.contains("last") || !isWhole))
+      let devices = family.devices + [twin]
+      if keys == .divide {
+        for _ in 0..<2 { for device in devices { try syncUnlessKeysAreDivided(device, remote) } }
+        try family[0].vault.beginGeneration(removing: [], words: Family.words.words)
+      }
       try expectEverywhere(
-        shown.union(["by itself"]), on: family.devices + [twin], at: remote, "call \(call)")
+        shown.union(["by itself"]), on: devices, at: remote, "call \(call)")
       if isWhole { return }
     }
+  }
+
+  private func changeKeys(on device: Family.Device) throws {
+    try device.vault.beginGeneration(removing: [], words: Family.words.words)
+    try device.vault.beginEpoch(of: device.emma, without: [])
+    try device.vault.removeOldObjects().requireNone()
+  }
+
+  private func syncUnlessKeysAreDivided(
+    _ device: Family.Device, _ remote: MemoryStore
+  ) throws {
+    do { try device.sync(remote) } catch SyncError.vault(.keysDivided) { return }
   }
 
   private func expectEverywhere(
