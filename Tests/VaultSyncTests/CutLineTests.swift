@@ -1,6 +1,8 @@
 import BlobStore
+import MachineState
 import TestSupport
 import Testing
+import VaultCrypto
 import VaultErrors
 import VaultModel
 
@@ -21,6 +23,39 @@ import VaultModel
   @Test(arguments: Keys.allCases, [false, true])
   func whatShowsAfterACutInTheFolderComesToAll(keys: Keys, losesPower: Bool) throws {
     try cutEverywhere(keys, losesPower) { $0.store }
+  }
+
+  /// What a machine had saved and nobody had got, when it was left out, its kept head alone names. The words make it a device anew,
+  /// whose first head is to have that.
+  @Test func whatIsTakenAlongOutlivesACut() throws {
+    let usb = MemoryStore()
+    let family = try Family(count: 2)
+    let (desk, phone) = (family[0], family[1])
+    try family.meet(at: usb)
+    try phone.write("Unsent", "unsent")
+    try desk.vault.beginGeneration(removing: [phone.vault.device], words: Family.words.words)
+    try desk.sync(usb)
+    #expect(throws: SyncError.self) { try phone.sync(usb) }
+    let left = phone.snapshot()
+    func copy(_ store: MemoryStore, _ state: MemoryStore) -> VaultCopy {
+      VaultCopy(
+        id: phone.vault.id, store: store, state: StateFolder(store: state),
+        clock: phone.clock.wallClock)
+    }
+    let key = try Vault.recover(
+      copy(left.store, left.state), words: Family.words.words, device: Family.newDevice,
+      password: SecretBytes(copying: Array("pw".utf8)))
+    for call in 1... {
+      let (store, state) = (left.store.imageAfterKill(), left.state.imageAfterKill())
+      store.cut(after: call)
+      do { _ = try Vault.open(copy(store, state), key: key) } catch let error as VaultError {
+        guard case .io = error else { throw error }
+      }
+      let again = try Vault.open(copy(store.imageAfterKill(), state.imageAfterKill()), key: key)
+      let emma = try #require(again.members.first { $0.name.string == "Emma" })
+      #expect(emma.record(titled: "Unsent") != nil, "call \(call)")
+      if store.mutatingCallCount < call { return }
+    }
   }
 
   private func cutEverywhere(

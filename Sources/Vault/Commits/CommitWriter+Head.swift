@@ -176,9 +176,9 @@ extension CommitWriter {
     let (body, bytes) = try member.register.encode(
       head, counter: counter, previous: heads.last(of: context.device.id)?.hash)
     try member.register.stage(bytes)
-    // Whatever comes between, this machine knows what it has written: what shows and was not kept would be a copy's. But what it
-    // wrote as the device that it was is kept until this has all of it.
-    if former == nil { try context.state.keepHead(bytes, of: member.id, durably: false) }
+    // Whatever comes between, this machine knows what it has written: what shows and was not kept would be a copy's.
+    let replacesKept = try mayReplaceKept
+    if replacesKept { try context.state.keepHead(bytes, of: member.id, durably: false) }
     try member.register.showStaged()
     wroteHead = true
     note(
@@ -186,11 +186,22 @@ extension CommitWriter {
         device: context.device.id, counter: counter, hash: Digest.sha256(bytes), late: nil,
         head: head, body: body))
     try updateWatermarks()
-    if former != nil { try context.state.keepHead(bytes, of: member.id, durably: false) }
+    if !replacesKept { try context.state.keepHead(bytes, of: member.id, durably: false) }
     // By the clock: the head's time goes on from times that may lie ahead of it.
     try context.state.noteClock(
       context.clock.milliseconds(),
       told: heads.timeOfOthers(than: context.device.id, by: context.clock))
+  }
+
+  /// Whether the head that this machine has kept is of no use any more once the next one is staged. What it wrote as the device
+  /// that it was, or before its person was let out of the member, may stand nowhere else, and nobody puts a device's first head
+  /// in its place: until that shows, the one before it stays.
+  private var mayReplaceKept: Bool {
+    get throws(VaultError) {
+      if former != nil { return false }
+      if heads.loaded[context.device.id] != nil { return true }
+      return try member.keptHead() == nil
+    }
   }
 
   /// Takes what was written for this device's newest head. It has all that late heads had.

@@ -77,7 +77,6 @@ struct HeadRegister: Sendable {
 
   /// The newest head that this machine has written, if that counts no more: its device has been left out since, and the machine
   /// is another one, or its person was let out of the member, and in again; nil where it counts, or is somebody else's.
-  ///
   func loadFormerOwn(_ kept: KeptHead) throws(VaultError) -> LoadedHead? {
     guard let device = kept.device else { return nil }
     let isOwn = device == context.device.id
