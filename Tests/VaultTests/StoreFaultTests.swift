@@ -81,6 +81,28 @@ import VaultObjects
     return error == nil
   }
 
+  /// What a caller was told cannot be saved does not show by itself when another process comes, and goes through later.
+  @Test func aHeadThatCouldNotBePutInItsPlaceIsForgotten() throws {
+    let memory = try Self.base.get().afterKill()
+    let disk = FaultyStore(memory.store)
+    let vault = try memory.open(on: disk)
+    let emma = try #require(vault.members.first)
+    disk.fail(.renameDurably, andAllLater: true, with: .io(errno: 5))
+    #expect(throws: VaultError.self) { _ = try emma.commit([.newRecord("B")]) }
+    disk.failNothing()
+    for options in [OpenOptions(readOnly: true), OpenOptions()] {
+      let other = try memory.open(options)
+      #expect(try #require(other.members.first).record(titled: "B") == nil)
+      #expect(other.problems.allSatisfy { $0.severity == .note })
+    }
+    _ = try emma.commit([.newRecord("C")])
+    for seen in [vault, try memory.open()] {
+      let titles = try #require(seen.members.first).children(of: .root).map(\.title.string)
+      #expect(titles.sorted() == ["A", "C"])
+      #expect(seen.problems.allSatisfy { $0.severity == .note })
+    }
+  }
+
   /// A disk that could not write something back says so once: what is there after that is in memory only, and a barrier that
   /// succeeds proves nothing of it.
   @Test(arguments: [3, 100_000])

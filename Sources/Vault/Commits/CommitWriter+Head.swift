@@ -179,7 +179,7 @@ extension CommitWriter {
     // Whatever comes between, this machine knows what it has written: what shows and was not kept would be a copy's.
     let replacesKept = try mayReplaceKept
     if replacesKept { try context.state.keepHead(bytes, of: member.id, durably: false) }
-    try member.register.showStaged()
+    try showStaged()
     wroteHead = true
     note(
       LoadedHead(
@@ -191,6 +191,16 @@ extension CommitWriter {
     try context.state.noteClock(
       context.clock.milliseconds(),
       told: heads.timeOfOthers(than: context.device.id, by: context.clock))
+  }
+
+  /// Puts the head that was staged in its place. What a caller was told cannot be saved does not show by itself later: if it does not
+  /// stand there all the same, the one before it is kept again.
+  private func showStaged() throws(VaultError) {
+    do { try member.register.showStaged() } catch {
+      // Where the disk takes nothing at all, this is as if it had been stopped here.
+      do { try member.keepOwnHeadDurably(heads) } catch {}
+      throw error
+    }
   }
 
   /// Whether the head that this machine has kept is of no use any more once the next one is staged. What it wrote as the device

@@ -46,8 +46,9 @@ extension Member {
     isApartFromOwn(error) && mayWrite && !context.isReadOnly
   }
 
-  /// Makes sure that no power cut takes what this machine is to write anew: its newest head as the folder has it, which may be newer
-  /// than what was kept where a power cut took that; or what was kept, where something else stands in the head's place.
+  /// Makes sure that no power cut takes what this machine has written last, and is to write anew or go on from: its newest head as the
+  /// folder has it, which is not the one that was kept where a power cut took that, or where the kept one could not be put in its
+  /// place; or what was kept, where something else stands there.
   func keepOwnHeadDurably(_ heads: HeadsState) throws(VaultError) {
     let own = context.device.id
     let inItsPlace = try ifWhole { () throws(VaultError) in
