@@ -89,6 +89,56 @@ import VaultModel
     }
   }
 
+  // MARK: Between keeping a head and showing it
+
+  /// Who only reads goes without the head of a process that was stopped there. A process that was there before puts it in its
+  /// place when it writes.
+  @Test func aHeadThatDoesNotShowIsPutInItsPlaceByTheNextWriter() throws {
+    let (memory, vault, emma) = try MemoryVault.withEmma()
+    _ = try emma.commit([.newRecord("A")])
+    let stopped = memory.afterKill()
+    let other = try #require(stopped.open().members.first)
+    _ = try other.commit([.newRecord("B")])
+    for (path, bytes) in stopped.store.blobs
+    where path.string.hasPrefix("members/") && memory.store.blobs[path] == nil {
+      try memory.store.replace(path, bytes, durably: true)
+    }
+    let kept = try #require(try stopped.state.keptHead(of: emma.id))
+    try memory.state.keepHead(kept, of: emma.id, durably: true)
+
+    let reader = try memory.open(OpenOptions(readOnly: true))
+    #expect(reader.problems == [])
+    let seen = try #require(reader.members.first)
+    _ = try seen.refresh()
+    #expect(seen.children(of: .root).map(\.title.string) == ["A"])
+    _ = try emma.commit([.newRecord("C")])
+    _ = try seen.refresh()
+    let again = try memory.open()
+    for member in [emma, seen, try #require(again.members.first)] {
+      #expect(member.children(of: .root).map(\.title.string).sorted() == ["A", "B", "C"])
+    }
+    #expect(again.device == vault.device && again.problems == [])
+  }
+
+  /// A program that copies has put an older head in its place, which a process that was there before knows as the newest.
+  @Test func aHeadThatAnotherProcessWroteIsNotWrittenOverUnread() throws {
+    let (memory, vault, emma) = try MemoryVault.withEmma()
+    _ = try emma.commit([.newRecord("A")])
+    let path = BlobPath(VaultPath.head(emma.id, vault.device).string)
+    let before = try memory.store.read(path, limit: 1 << 20)
+    let other = try memory.open()
+    for title in ["B", "C"] {
+      _ = try #require(other.members.first).commit([.newRecord(title)])
+    }
+    try memory.store.replace(path, before, durably: true)
+    _ = try emma.commit([.newRecord("D")])
+    let again = try memory.open()
+    for member in [emma, try #require(again.members.first)] {
+      #expect(member.children(of: .root).map(\.title.string).sorted() == ["A", "B", "C", "D"])
+    }
+    #expect(again.device == vault.device && again.problems == [])
+  }
+
   // MARK: Making a vault
 
   @Test(arguments: [false, true])

@@ -81,8 +81,8 @@ extension Member {
     where path == register.path(of: own) && mayWrite {
       // Of before, when this person could write: they have been let in again since, and begin anew.
       if try register.isOfFormerWriter(own) { continue }
-      // The one that was kept is about to show, or is put in its place when it is compared next.
-      guard case .rolledBack = error, let kept, kept.isUnseen,
+      // The one that was kept is put in its place when it is compared next.
+      guard case .rolledBack = error, let kept, !context.isReadOnly,
         fresh.loaded[own]?.hash == kept.head.hash
       else { throw error }
     }

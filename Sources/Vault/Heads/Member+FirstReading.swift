@@ -104,13 +104,9 @@ extension Member {
       state.withLock { $0.isApartFromFile = true }
       return true
     case .rolledBack, .damaged:
-      guard kept.head.device == context.device.id else { return false }
+      guard !context.isReadOnly, kept.head.device == context.device.id else { return false }
       // One that this device has signed, and that cannot be read, is not to be replaced by an older one.
       if case .damaged = error, try !register.hasForgedOwnHead { return false }
-      if context.isReadOnly {
-        guard case .rolledBack = error else { return false }
-        return kept.isUnseen
-      }
       try context.state.withCommitLock { () throws(VaultError) in
         // Another process may have shown it, and written the next one.
         if try isKept(kept.head.hash) { try register.store(kept.bytes) }

@@ -24,9 +24,6 @@ struct KeptHead: Sendable {
 struct VerifiedKeptHead {
   let head: LoadedHead
   let bytes: [UInt8]
-  /// It is newer than what this machine has seen of its device: it does not show yet, or whoever wrote it was stopped before it
-  /// did; or its person went back to an older folder.
-  let isUnseen: Bool
 }
 
 extension Member {

@@ -4,6 +4,7 @@ import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultTrust
 
 /// How a member is gone on with by a machine that has become a device of its own. Docs/Format.md, "Lines".
 extension Member {
@@ -13,7 +14,10 @@ extension Member {
     try context.followDeviceFile()
     var changed = try finishParting(&heads)
     let own = register.path(of: context.device.id).string
-    do { return changed.union(try catchUp(&heads)) } catch {
+    do {
+      changed.formUnion(try catchUp(&heads))
+      return try showKept(after: heads) ? changed.union(catchUp(&heads)) : changed
+    } catch {
       if case .rolledBack(own, _, _) = error, try putKeptBack(heads) {
         return changed.union(try catchUp(&heads))
       }
@@ -46,9 +50,9 @@ extension Member {
     isApartFromOwn(error) && mayWrite && !context.isReadOnly
   }
 
-  /// Makes sure that no power cut takes what this machine has written last, and is to write anew or go on from: its newest head as the
-  /// folder has it, which is not the one that was kept where a power cut took that, or where the kept one could not be put in its
-  /// place; or what was kept, where something else stands there.
+  /// Makes sure that no power cut takes what this machine has written last, and is to write anew or to go on from: its newest head
+  /// as the folder has it, which is not the kept one where a power cut took that, or where that could not be put in its place; or
+  /// what was kept, where something else stands there.
   func keepOwnHeadDurably(_ heads: HeadsState) throws(VaultError) {
     let own = context.device.id
     let inItsPlace = try ifWhole { () throws(VaultError) in
@@ -146,16 +150,40 @@ extension Member {
   /// have written it. Where a whole folder was put in the place of this one, what the head names is gone as well: then it stays
   /// away, or nothing would tell that the folder is older.
   func putKeptBack(_ heads: HeadsState) throws(VaultError) -> Bool {
-    guard let known = heads.loaded[context.device.id], let kept = try keptHead(),
-      known.hash == kept.hash, try isAllHere(of: known)
+    guard let known = heads.loaded[context.device.id], let kept = try keptHead() else {
+      return false
+    }
+    if known.hash != kept.hash { return try showKept(after: heads) }
+    guard try isAllHere(of: known) else { return false }
+    try register.store(kept.bytes)
+    return true
+  }
+
+  /// Puts the head in its place that this machine has kept and that goes on from the one which is followed here, if all that it names
+  /// is here: whoever wrote it was stopped before it showed, or an older one has come back before this process met it. Another
+  /// process may know it already, and no other head is to be written under its number.
+  private func showKept(after heads: HeadsState) throws(VaultError) -> Bool {
+    guard let known = heads.loaded[context.device.id], let body = try keptHead()?.body,
+      body.device == known.device, body.counter > known.counter,
+      let kept = try verifiedKeptHead(context.state.loadWatermarks()),
+      try isAllHere(of: kept.head, isKnown: false)
     else { return false }
+    var lines = heads.lines
+    for segment in try loadSegments(of: kept.head.head) {
+      lines.note(segment.lineage, of: segment.name)
+    }
+    guard lines.lineage(of: kept.head.head, known.device).contains(known.mark) else { return false }
     try register.store(kept.bytes)
     return true
   }
 
   /// Whether the segments of this device's head are here, and the revisions that count by them, but for those which the head
   /// that stands in its place names as well.
-  private func isAllHere(of head: LoadedHead) throws(VaultError) -> Bool {
+  ///
+  /// - Parameter isKnown: False for a head whose entries are still to be joined: then all of its revisions count.
+  private func isAllHere(
+    of head: LoadedHead, isKnown: Bool = true
+  ) throws(VaultError) -> Bool {
     // What was read of a file may outlive it.
     for name in head.head.segments where try !objects.isPresent(name) { return false }
     guard let entries = try ifWhole(self.entries(of: head.head)) else { return false }
@@ -164,7 +192,7 @@ extension Member {
     }
     let known = Set((inItsPlace ?? []).map(\.revision))
     for entry in entries where !known.contains(entry.revision) {
-      guard state.withLock({ $0.manifest.holds(entry) }) else { continue }
+      guard !isKnown || state.withLock({ $0.manifest.holds(entry) }) else { continue }
       if try !objects.isPresent(entry.revision) { return false }
     }
     return true
@@ -196,11 +224,13 @@ extension Member {
     do {
       let head = try register.load(
         device, files: SignedFiles(store: store, binding: context.binding), people: context.people)
-      if parting != nil { return VerifiedKeptHead(head: head, bytes: bytes, isUnseen: false) }
+      if parting != nil { return VerifiedKeptHead(head: head, bytes: bytes) }
       guard let mark = marks[path] else { return nil }
-      let isUnseen = head.counter > mark.counter
-      guard isUnseen || head.mark == HeadMark(mark) else { return nil }
-      return VerifiedKeptHead(head: head, bytes: bytes, isUnseen: isUnseen)
+      // One that was never seen will show, or a writer puts it in its place: who only reads would know what no head says.
+      if context.isReadOnly, head.counter > max(mark.counter, mark.floor) { return nil }
+      // Else it is newer only where its person went back to an older folder.
+      guard head.counter > mark.counter || head.mark == HeadMark(mark) else { return nil }
+      return VerifiedKeptHead(head: head, bytes: bytes)
     } catch {
       guard error.isOfBrokenFile else { throw error }
       // A power cut has torn it, or it is another device's.
