@@ -73,6 +73,11 @@ struct ApartDevices {
     let shown = try Self.files(here.tree)
     let others = try Self.files(there)
     #expect(others == shown, "\(story)", sourceLocation: sourceLocation)
+    for path in shown.keys {
+      #expect(
+        try there.stat(path).linkCount == here.tree.stat(path).linkCount,
+        "names there of \(path): \(story)", sourceLocation: sourceLocation)
+    }
     for vault in [try here.openAgain(readOnly: true), vaultThere] {
       let fresh = FileTree(vault: vault, options: here.options)
       var texts: [String: String] = [:]

@@ -90,6 +90,14 @@ extension FileID {
       RecordID.derived("kinvault parted file", file.bytes + record.bytes + name.bytes))
   }
 
+  /// The id that items have together which are names of one file, where the file of their id shows in another state under another
+  /// name.
+  ///
+  /// - Parameter records: Their `linkRecords`.
+  package static func parted(_ file: FileID, into records: [RecordID]) -> FileID {
+    FileID(RecordID.derived("kinvault parted names", file.bytes + records.flatMap(\.bytes)))
+  }
+
   /// An id made like a record's.
   fileprivate init(_ record: RecordID) { self.init(storage: record.storage) }
 }

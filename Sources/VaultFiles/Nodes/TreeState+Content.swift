@@ -65,20 +65,48 @@ extension TreeState {
     return .node(node)
   }
 
-  /// The item, as a file by itself where the file that is here under its id has no such name.
+  /// The item, as another file where the file that is here under its id has no such name: together with the names that it knows of
+  /// where it shows what these show, else by itself. So it does not hang on which of them somebody has looked at first.
   private func shown(_ item: Item, in directory: DirectoryNode) -> Item {
-    guard let node = directory.view.files[item.file],
-      !node.hasName(item, in: directory.record)
-    else { return item }
+    let files = directory.view.files
+    let together = partedWithNames(item)
+    if let together, let node = files[together.file],
+      node.links.isEmpty || node.hasName(together, in: directory.record)
+    {
+      return together
+    }
+    guard let node = files[item.file], !node.hasName(item, in: directory.record) else {
+      return item
+    }
     return parted(item, in: directory)
   }
 
-  /// The item as a file by itself.
+  /// The item as another file than the one that is here under its id.
   func parted(_ item: Item, in directory: DirectoryNode) -> Item {
+    if let together = partedWithNames(item), directory.view.files[together.file] == nil {
+      return together
+    }
+    return partedAlone(item, in: directory)
+  }
+
+  /// The item as one of several names of another file; nil for one that knows of no others.
+  private func partedWithNames(_ item: Item) -> Item? {
+    if item.linkRecords.isEmpty { return nil }
+    var item = item
+    item.file = .parted(item.file, into: item.linkRecords)
+    return item
+  }
+
+  private func partedAlone(_ item: Item, in directory: DirectoryNode) -> Item {
     var item = item
     item.file = .parted(item.file, in: directory.record, item.name)
     item.linkRecords = []
     return item
+  }
+
+  /// The item as it may stand in its directory: under its own id, or as another file.
+  func forms(of item: Item, in directory: DirectoryNode) -> [Item] {
+    [item] + (partedWithNames(item).map { [$0] } ?? []) + [partedAlone(item, in: directory)]
   }
 
   mutating func setSlot(_ slot: FileSlot?, _ name: FileName, in directory: DirectoryNode) {
@@ -117,8 +145,11 @@ extension TreeState {
 
   /// Adds the names of a hard-linked file in a directory that was loaded.
   mutating func gatherLinks(of node: FileNode, in directory: DirectoryNode) {
-    for case (let name, .stored(let item)) in directory.files ?? [:]
-    where item.file == node.file && node.hasName(item, in: directory.record) {
+    for case (let name, .stored(let item)) in directory.files ?? [:] {
+      let item = item.file == node.file ? item : partedWithNames(item)
+      guard let item, item.file == node.file, node.hasName(item, in: directory.record) else {
+        continue
+      }
       node.add(Link(record: directory.record, name: name), knowing: item.linkRecords)
       directory.files?[name] = .node(node)
     }

@@ -123,8 +123,10 @@ extension TreeState {
     var news: Set<RecordID> = []
     for item in items where !item.linkRecords.isEmpty {
       let link = Link(record: directory.record, name: item.name)
-      guard let file = directory.view.files[item.file], file.links.contains(link) else { continue }
-      news.formUnion(file.learn(item.linkRecords))
+      let files = directory.view.files
+      let file = forms(of: item, in: directory).lazy.compactMap { files[$0.file] }
+        .first { $0.links.contains(link) }
+      news.formUnion(file?.learn(item.linkRecords) ?? [])
     }
     return news
   }
@@ -134,13 +136,13 @@ extension TreeState {
     beside items: [Item], from directory: DirectoryNode, _ changes: inout ShownChanges
   ) {
     let view = directory.view
-    let files = Dictionary(items.map { ($0.name, $0.file) }) { first, _ in first }
-    for (name, old) in directory.files ?? [:] where files[name] != old.file {
+    let there = Dictionary(items.map { ($0.name, $0) }) { first, _ in first }
+    for (name, old) in directory.files ?? [:] where !isStill(old, there[name], in: directory) {
       if view.isItemPending(name, of: directory.record) { continue }
       if case .node(let file) = old, view.hasOwnChanges(file) {
         // Another device removed the file that is being written here, or put another one in its place: ours stays, and
         // the commit keeps theirs as a conflict.
-        view.willChange(item: name, of: directory.record, exists: files[name] != nil)
+        view.willChange(item: name, of: directory.record, exists: there[name] != nil)
         continue
       }
       changes.noteNames(in: directory)
@@ -148,6 +150,49 @@ extension TreeState {
       detach(old, name, from: directory, &changes)
       changes.invalidations.append(.entry(parent: directory.inode, name: name))
     }
+  }
+
+  /// Whether what shows is the file of an item, or what was parted from it.
+  private func isStill(_ old: FileSlot, _ item: Item?, in directory: DirectoryNode) -> Bool {
+    guard let item else { return false }
+    return old.file == item.file
+      || forms(of: item, in: directory).contains { $0.file == old.file }
+  }
+
+  /// The file that is here of which an item is a name, and the item as it is one. What was changed here stays what it is.
+  private func file(
+    of item: Item, insteadOf old: FileSlot?, in directory: DirectoryNode
+  ) -> (FileNode, Item)? {
+    let view = directory.view
+    if let file = view.files[item.file], file === old?.node || old?.node == nil,
+      file.isLinked(to: item, in: directory.record)
+    {
+      return (file, item)
+    }
+    let forms = forms(of: item, in: directory)
+    if let file = old?.node, file.hasOwnState || view.hasOwnChanges(file),
+      let form = forms.first(where: { $0.file == file.file })
+    {
+      return (file, form)
+    }
+    for form in forms {
+      guard let file = view.files[form.file], file.isLinked(to: form, in: directory.record) else {
+        continue
+      }
+      return (file, form)
+    }
+    return nil
+  }
+
+  private mutating func replace(
+    _ old: FileSlot?, by slot: FileSlot, _ name: FileName, in directory: DirectoryNode,
+    _ changes: inout ShownChanges
+  ) {
+    if let old, let file = old.node, file !== slot.node {
+      detach(old, name, from: directory, &changes)
+      changes.invalidations.append(.entry(parent: directory.inode, name: name))
+    }
+    setSlot(slot, name, in: directory)
   }
 
   /// Puts items in their places, as far as nothing else stands there.
@@ -166,14 +211,14 @@ extension TreeState {
       }
       let old = directory.files?[item.name]
       if case .stored(let old)? = old, old == item { continue }
-      guard old == nil || old?.file == item.file else { continue }
+      if let old, !isStill(old, item, in: directory) { continue }
       if old == nil {
         changes.noteNames(in: directory)
         changes.invalidations.append(.entry(parent: directory.inode, name: item.name))
       }
-      guard let file = view.files[item.file], file.isLinked(to: item, in: directory.record) else {
+      guard let (file, item) = file(of: item, insteadOf: old, in: directory) else {
         let slot = slot(for: item, in: directory, &changes.invalidations)
-        setSlot(slot, item.name, in: directory)
+        replace(old, by: slot, item.name, in: directory, &changes)
         continue
       }
       let name = SharedName(directory: directory, item: item)
@@ -181,7 +226,7 @@ extension TreeState {
       let isChanged =
         file.hasOwnState || view.hasOwnChanges(file) || isNew && isPending(file)
       file.add(name.link, knowing: item.linkRecords)
-      setSlot(.node(file), item.name, in: directory)
+      replace(old, by: .node(file), item.name, in: directory, &changes)
       if isChanged {
         // What was changed here of it or of its names is written under all of them, those included that it has only now.
         view.willChange(item: item.name, of: directory.record, exists: true)
