@@ -48,7 +48,7 @@ import VaultModel
     for call in 1... {
       let (store, state) = (left.store.imageAfterKill(), left.state.imageAfterKill())
       store.cut(after: call)
-      do { _ = try Vault.open(copy(store, state), key: key) } catch let error as VaultError {
+      do throws(VaultError) { _ = try Vault.open(copy(store, state), key: key) } catch {
         guard case .io = error else { throw error }
       }
       let again = try Vault.open(copy(store.imageAfterKill(), state.imageAfterKill()), key: key)
