@@ -1,5 +1,7 @@
 import BlobStore
 
+@testable import VaultSync
+
 /// A store whose lists someone else writes.
 final class ListingStore: WrappingStore {
   typealias Forge =
@@ -21,6 +23,19 @@ final class ListingStore: WrappingStore {
         return BlobEntry(
           name: entry.name, kind: entry.kind, size: 10, fingerprint: entry.fingerprint)
       }
+    }
+  }
+
+  /// One in which somebody has put more folders beside what is in each of these than a look lists.
+  static func crowding(
+    _ folders: Set<BlobPath> = ["people"], of inner: any BlobStore
+  ) -> ListingStore {
+    ListingStore(inner) { folder, entries in
+      guard folders.contains(folder) else { return entries }
+      return entries
+        + (0...RemoteLook.nameLimit).map {
+          BlobEntry(name: "\($0)", kind: .folder, size: 0, fingerprint: 0)
+        }
     }
   }
 

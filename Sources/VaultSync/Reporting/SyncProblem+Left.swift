@@ -8,8 +8,16 @@ extension SyncProblem {
   static func endlessListing(_ folder: String) -> SyncProblem {
     SyncProblem(
       .endlessListing, .warning, path: folder,
-      "The remote's list of it does not end. It was given up; everything else goes on.")
+      "The remote's list of it does not end. It was given up; everything else goes on. Look who can write to the remote: "
+        + "somebody may have filled it. What is here, and other remotes, are not concerned.")
   }
+
+  static let crowdedPeople = SyncProblem(
+    .endlessListing, .warning, path: "people",
+    "The remote's list of people does not end, or breaks off: mostly since somebody has put very many files or folders there. "
+      + "Those whom this machine knows were looked for by name, and what is new of them is taken; of anybody else nothing is "
+      + "seen. Tell whoever runs the remote: they look who can write there, and take out of its folder people what is no person of "
+      + "the vault. Who is one, by the first digits of their folder: kinvault people list --all")
 
   static func tooMuchNew(_ count: Int, of all: Int) -> SyncProblem {
     SyncProblem(

@@ -3,6 +3,7 @@ import MachineState
 import Threads
 import Vault
 import VaultModel
+import VaultTrust
 
 /// What a remote shows: the names and marks of its signed files, of which nothing is verified.
 struct RemoteLook: Sendable {
@@ -17,6 +18,8 @@ struct RemoteLook: Sendable {
   var givenUp: Set<MemberID> = []
   /// The list of people broke off: what it does not show may be there.
   var isPeopleCut = false
+  /// Whose folders were listed to their end all the same, each by its name.
+  var listedByName: Set<PersonID> = []
   /// Folders that were not looked into: what strangers have there was left before.
   var passedBy: Set<CargoOwner> = []
   /// Whose folder of these had its turn last all the same; nil if nobody's had.
@@ -24,8 +27,10 @@ struct RemoteLook: Sendable {
 
   /// Whether it is not known if the file is there, since the list in which it would stand broke off.
   func mayHide(_ path: VaultPath) -> Bool {
-    guard isPeopleCut, files[path] == nil, case .person = path.owner else { return false }
-    return true
+    guard isPeopleCut, files[path] == nil, case .person(let person) = path.owner else {
+      return false
+    }
+    return !listedByName.contains(person)
   }
 
   /// Whether the file may be there and stands where nothing but heads was looked for, since nothing was new.
@@ -58,12 +63,15 @@ extension RemoteLook {
 
   /// More names in one folder than any family has.
   static let nameLimit = 100_000
+  /// More than in the folder of anybody in it.
+  static let personNameLimit = 10_000
   /// More than in the folders of all its members.
   static let memberNameLimit = 500_000
 }
 
 /// Looks at a remote. Costs, when nothing changed, one request for `vault.json`, what listing `people` takes, one for
-/// `members`, and one for each member.
+/// `members`, and one for each member; where the list of `people` breaks off, besides, what listing each known person's
+/// folder takes.
 struct RemoteLooking {
   let session: SyncSession
   /// The signed files that are here.
@@ -171,11 +179,46 @@ struct RemoteLooking {
   // MARK: Names
 
   private func listPeople(_ look: inout RemoteLook) throws(SyncError) {
+    if try listPeople(under: "people", limit: RemoteLook.nameLimit, &look) { return }
+    session.note(.crowdedPeople)
+    look.isPeopleCut = true
+    try listKnownPeople(&look)
+  }
+
+  /// Looks by their names for the people who are known: whatever lies beside their folders keeps no news of them away.
+  private func listKnownPeople(_ look: inout RemoteLook) throws(SyncError) {
+    for person in knownPeople where look.files.count < RemoteLook.memberNameLimit {
+      if skipping.skips(.person(person)) {
+        look.passedBy.insert(.person(person))
+        continue
+      }
+      let folder = BlobPath("people/\(person.hex)")
+      if try listPeople(under: folder, limit: RemoteLook.personNameLimit, &look) {
+        look.listedByName.insert(person)
+      } else {
+        session.note(.endlessListing(folder.string))
+      }
+    }
+  }
+
+  /// This person first, then those for whom they vouch; where nobody is a stranger, all who are here.
+  private var knownPeople: [PersonID] {
+    let own = session.home.person
+    let others =
+      session.home.vouching.map { $0.people.union($0.companions) }
+      ?? Set(local.compactMap { if case .person(let person) = $0.owner { person } else { nil } })
+    return [own] + others.subtracting([own]).sorted()
+  }
+
+  /// - Returns: Whether the list came to its end.
+  private func listPeople(
+    under folder: BlobPath, limit: Int, _ look: inout RemoteLook
+  ) throws(SyncError) -> Bool {
+    var passedBy: Set<CargoOwner> = []
+    defer { look.passedBy.formUnion(passedBy) }
     do {
-      var passedBy: Set<CargoOwner> = []
-      defer { look.passedBy.formUnion(passedBy) }
       try session.remote.walk(
-        under: "people", depth: 6, limit: RemoteLook.nameLimit,
+        under: folder, depth: 7 - folder.partCount, limit: limit,
         entering: { folder in
           guard let owner = CargoOwner(path: folder.string), skipping.skips(owner) else {
             return true
@@ -187,10 +230,10 @@ struct RemoteLooking {
         add(path, entry, to: &look)
         return .goOn
       }
+      return true
     } catch {
       guard error.concernsOneFile else { throw .remote(error) }
-      session.note(.endlessListing("people"))
-      look.isPeopleCut = true
+      return false
     }
   }
 
