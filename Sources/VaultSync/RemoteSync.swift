@@ -187,7 +187,9 @@ extension SyncError {
   /// Whether the remote is at fault, and not what is here.
   fileprivate var isOfRemote: Bool {
     switch self {
-    case .remote, .otherVault, .notThisVault, .notEmpty, .emptied, .noVault, .tooManyPeople: true
+    case .remote, .otherVault, .notThisVault, .notEmpty, .emptied, .noVault, .tooManyPeople,
+      .crowdedPeople:
+      true
     case .vault, .busy: false
     }
   }

@@ -28,7 +28,8 @@ package enum VaultClone {
   ///   - known: Whose files come whatever they weigh: who has invited this person. Of everyone else, of whom nothing can be
   ///     known yet, those come that fit into what a vault takes of strangers, the smallest first.
   ///   - takesStrangers: Takes everyone. Of somebody whose files are more than is held unverified, a part.
-  /// - Throws: `tooManyPeople` when nobody is among as much as is held unverified, `noVault` when the remote holds none,
+  /// - Throws: `tooManyPeople` when nobody is among as much as is held unverified, `crowdedPeople` when the list of people does
+  ///   not end and those who are known are not found by name, `noVault` when the remote holds none,
   ///   `notThisVault` when it is of a kind that is not known, `folderNotEmpty` when the folder has anything in it but what an
   ///   interrupted clone of this vault left.
   package static func begin(
@@ -199,16 +200,15 @@ private struct ClonedPeople {
   static func read(
     _ remote: any BlobStore, _ order: CloneOrder
   ) throws(SyncError) -> ClonedPeople {
-    var listed: [ListedFile] = []
-    try asking(
-      remote.walk(under: "people", depth: 6, limit: RemoteLook.nameLimit) { path, entry in
-        if let path, entry.kind == .blob, let known = VaultPath(parsing: path.string) {
-          listed.append(ListedFile(path: known, size: entry.size))
-        }
-        return .goOn
-      })
-    var files: [VaultPath: [UInt8]] = [:]
     var problems: [SyncProblem] = []
+    let listed: [ListedFile]
+    if let all = try list(remote, under: ["people"]) {
+      listed = all
+    } else {
+      listed = try listKnown(remote, order)
+      problems.append(.crowdedPeople)
+    }
+    var files: [VaultPath: [UInt8]] = [:]
     var unread: [ListedFile] = []
     let unverified = UnverifiedBytes()
     for file in order.inTurn(listed) {
@@ -229,6 +229,39 @@ private struct ClonedPeople {
     if !unread.isEmpty { problems.append(.tooMuchNew(unread.count, of: listed.count)) }
     return ClonedPeople(
       files: files, problems: problems, listedCount: listed.count, unread: unread)
+  }
+
+  /// The files of those who are known, each of whom is looked for by name.
+  private static func listKnown(
+    _ remote: any BlobStore, _ order: CloneOrder
+  ) throws(SyncError) -> [ListedFile] {
+    let folders = order.known.sorted().map { BlobPath(CargoOwner.person($0).path) }
+    guard let files = try list(remote, under: folders), !files.isEmpty else {
+      throw .crowdedPeople
+    }
+    return files
+  }
+
+  /// - Returns: Nil where a list does not end.
+  private static func list(
+    _ remote: any BlobStore, under folders: [BlobPath]
+  ) throws(SyncError) -> [ListedFile]? {
+    var files: [ListedFile] = []
+    do throws(BlobStoreError) {
+      for folder in folders {
+        let depth = 7 - folder.partCount
+        try remote.walk(under: folder, depth: depth, limit: RemoteLook.nameLimit) { path, entry in
+          if let path, entry.kind == .blob, let known = VaultPath(parsing: path.string) {
+            files.append(ListedFile(path: known, size: entry.size))
+          }
+          return .goOn
+        }
+      }
+    } catch {
+      guard case .endlessListing = error else { throw .remote(error) }
+      return nil
+    }
+    return files
   }
 
   private init(

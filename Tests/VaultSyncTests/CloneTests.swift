@@ -124,6 +124,39 @@ import VaultModel
     #expect(store.blobs.isEmpty)
   }
 
+  /// More folders lie in `people` than are listed: who has sent an invitation is found by name.
+  @Test func whoIsKnownIsFoundInACrowdedFolder() throws {
+    let store = MemoryStore()
+    let order = CloneOrder(known: [family[0].vault.person])
+    let beginning = try VaultClone.begin(
+      from: ListingStore.crowding(of: usb), into: store, called: "Family", order)
+    #expect(beginning.personCount == 1)
+    #expect(beginning.problems == [.crowdedPeople])
+    #expect(peoplesFiles(of: store) == peoplesFiles(of: usb))
+  }
+
+  @Test func whereNobodyIsFoundInACrowdedFolderTheWayOutIsSaid() throws {
+    let person = family[0].vault.person
+    let orders: [(order: CloneOrder, crowded: Set<BlobPath>)] = [
+      (CloneOrder(), ["people"]),
+      (CloneOrder(takesStrangers: true), ["people"]),
+      (CloneOrder(known: [.random()]), ["people"]),
+      (CloneOrder(known: [person]), ["people", BlobPath("people/\(person.hex)")]),
+    ]
+    for (order, crowded) in orders {
+      let store = MemoryStore()
+      do throws(SyncError) {
+        _ = try VaultClone.begin(
+          from: ListingStore.crowding(crowded, of: usb), into: store, called: "Family", order)
+        Issue.record("it was taken")
+      } catch {
+        guard case .crowdedPeople = error else { throw error }
+        #expect(error.message.contains("kinvault people list --all"))
+      }
+      #expect(store.blobs.isEmpty)
+    }
+  }
+
   @Test func asManyFilesAsFitAreLookedAt() throws {
     let store = MemoryStore()
     // As many as fit are looked at, and left.

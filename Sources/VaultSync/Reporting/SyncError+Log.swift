@@ -13,6 +13,7 @@ extension SyncError: LoggedError {
     case .emptied: "emptied"
     case .noVault: "noVault"
     case .tooManyPeople: "tooManyPeople"
+    case .crowdedPeople: "crowdedPeople"
     case .busy: "busy"
     }
   }

@@ -23,6 +23,8 @@ package enum SyncError: Error {
   case noVault
   /// There are more bytes of people on the remote than this machine takes unverified, and nobody among those that it takes.
   case tooManyPeople(fileCount: Int)
+  /// The remote's list of people does not end, and nobody in it can be looked for by name.
+  case crowdedPeople
   /// Another process syncs this remote right now.
   case busy
 
@@ -47,6 +49,11 @@ package enum SyncError: Error {
       "The remote shows \(count) files of people, which are more than 64 MiB: no family has so many. Of those that "
         + "were looked at none makes anybody known. Somebody who can write there may have put them there. Take away what is "
         + "not yours from its folder people, or clone another copy of the vault. Nothing was written here."
+    case .crowdedPeople:
+      "The remote's list of people does not end: somebody has put very many files or folders into its folder people, and "
+        + "this machine knows nobody yet whom it could find among them. Tell whoever runs the remote: they take out of that "
+        + "folder what is no person of the vault. Who is one, by the first digits of their folder, a machine that has the "
+        + "vault says: kinvault people list --all. Or clone from another remote, or from a copy of the vault's folder. Nothing was written here."
     case .busy: "Another program is syncing this remote right now."
     }
   }

@@ -186,7 +186,7 @@ extension FailureReport {
         "There is no space left on the disk of the vault for what comes from the remote. What was saved here is safe, and "
           + "can be sent meanwhile: kinvault sync --push. To make room: kinvault collect")
     case .vault(let cause): self.init(cause)
-    case .otherVault, .notThisVault, .notEmpty, .emptied, .tooManyPeople:
+    case .otherVault, .notThisVault, .notEmpty, .emptied, .tooManyPeople, .crowdedPeople:
       self.init(.refused, error.message)
     case .noVault: self.init(.notFound, error.message)
     case .busy: self.init(.busy, error.message)
