@@ -91,6 +91,26 @@ import VaultTrust
     try expectSaving()
   }
 
+  /// What is written over one version of those that are not joined leaves the others in the head: they may stand in no other.
+  @Test func whatIsNotJoinedStaysBesideAnEdit() throws {
+    let anna = adults.anna
+    let note = try anna.write("Note")
+    try plant(note, in: .root, deviceCount: 1)
+    let member = try #require(anna.emma)
+    var edit = RecordEdit(record: note)
+    edit.items[.record] = .note("edited")
+    let edits = [edit]
+    try member.heads.withLock { heads in
+      var writer = CommitWriter(member: member, heads: heads)
+      try writer.add(edits)
+      try writer.writeHead(.checkpoint)
+      heads = writer.heads
+    }
+    try anna.reopen()
+    let reopened = try #require(anna.emma)
+    #expect(reopened.rivals(of: note).map(\.title.string) == ["Note", "Planted"])
+  }
+
   /// Whoever may write has a record name as many devices as a reader takes. Everybody else goes on changing and deleting it.
   @Test func aRecordOfVeryManyDevicesIsChangedAllTheSame() throws {
     let (anna, record) = (adults.anna, RecordID.random())

@@ -32,10 +32,12 @@ extension CommitWriter {
   /// The entries of these records as this commit leaves them: several of a record that is still to be joined.
   func pendingEntries(_ records: Set<RecordID>) -> [RecordEntry] {
     let known = member.state.withLock { state in
-      records.flatMap { record in
+      records.flatMap { record -> [RecordEntry] in
         // What waits to be taken over is in the head that brought it.
-        written[record].map { [$0] }
-          ?? state.manifest.rivals(of: record).filter { !state.manifest.isLate($0) }
+        let versions = state.manifest.rivals(of: record).filter { !state.manifest.isLate($0) }
+        guard let new = written[record] else { return versions }
+        // What could not be joined with it may stand in no other head.
+        return [new] + versions.filter { new.compare(to: $0) == .concurrent }
       }
     }
     return known.sorted { ($0.record, $0.revision) < ($1.record, $1.revision) }
