@@ -111,6 +111,16 @@ import VaultTrust
     #expect(reopened.rivals(of: note).map(\.title.string) == ["Note", "Planted"])
   }
 
+  /// One of them shows, and none of the others is out of reach.
+  @Test func theHistoryHasEveryVersionThatIsNotJoined() throws {
+    let note = try adults.anna.write("Note")
+    try adults.anna.edit(note, "edited")
+    try plant(note, in: .root, deviceCount: 1)
+    let member = try #require(adults.anna.emma)
+    let titles = try member.history(of: note).map(\.revision.place.title.string)
+    #expect(titles == ["Note", "Note", "Planted"])
+  }
+
   /// Whoever may write has a record name as many devices as a reader takes. Everybody else goes on changing and deleting it.
   @Test func aRecordOfVeryManyDevicesIsChangedAllTheSame() throws {
     let (anna, record) = (adults.anna, RecordID.random())

@@ -216,14 +216,15 @@ package final class Member: Sendable {
     return result
   }
 
-  /// The revisions of a record, newest first, as far back as they are kept and can be read.
+  /// The revisions of a record, newest first, as far back as they are kept and can be read; of several versions that are not joined
+  /// those of each.
   ///
   /// - Throws: `notFound` for an unknown record; what is wrong with its current revision.
   package func history(of record: RecordID) throws(VaultError) -> [NamedRevision] {
     guard let entry = entry(record) else { throw .notFound(what: "the record") }
     var result: [NamedRevision] = []
-    var waiting = [entry.revision]
-    var seen: Set<ContentDigest> = [entry.revision]
+    var waiting = rivals(of: record).map(\.revision)
+    var seen = Set(waiting)
     while let digest = waiting.popLast() {
       let found: RecordRevision
       do { found = try revision(digest) } catch {
