@@ -11,6 +11,8 @@ package enum Limits {
   package static let versionDevices = 4_096
   /// Of a version that names more devices than these a writer does not say all again.
   package static let versionDevicesKept = 1_024
+  /// Versions of a record that are joined where together they name more than that: one of each, and the device that joins them.
+  package static let joinedVersions = versionDevices - 1
   package static let treeDepth = 16
   package static let leafItems = 32
   package static let dateBytes = 32

@@ -91,6 +91,43 @@ import VaultTrust
     try expectSaving()
   }
 
+  /// Each of them would take a place in the joined version. Nothing is written in vain, and it is told.
+  @Test func moreThanAVersionCanNameAreLeftAlone() throws {
+    let record = RecordID.random()
+    try plant(record, in: .root, deviceCount: 1)
+    let member = try #require(adults.anna.emma)
+    let planted = try #require(member.entry(record))
+    let rivals = (0...Limits.joinedVersions).map { _ -> RecordEntry in
+      var rival = planted
+      rival.version = VersionVector(device: .random(), counter: 1)
+      return rival
+    }
+    let before = try member.objects.listed().count
+    let refusal = member.heads.withLock { heads -> VaultError? in
+      var writer = CommitWriter(member: member, heads: heads)
+      do { try writer.join(record, rivals) } catch { return error }
+      return nil
+    }
+    guard case .limit(_, rivals.count, Limits.joinedVersions)? = refusal else {
+      Issue.record("\(String(describing: refusal))")
+      return
+    }
+    #expect(try member.objects.listed().count == before)
+    let problem = try #require(member.tooManyVersions(rivals))
+    #expect(problem.kind == .unjoined && problem.severity == .warning)
+    #expect(problem.record == "Emma/Planted" && problem.reason.contains("\(rivals.count)"))
+    // One fewer has room; so have any number that few devices wrote.
+    #expect(member.tooManyVersions(Array(rivals.dropFirst())) == nil)
+    let two = [DeviceID.random(), .random()]
+    let ofTwo = rivals.indices.map { number -> RecordEntry in
+      var rival = planted
+      rival.version = VersionVector(device: two[0], counter: UInt64(number + 1)).joined(
+        with: VersionVector(device: two[1], counter: UInt64(rivals.count - number)))
+      return rival
+    }
+    #expect(member.tooManyVersions(ofTwo) == nil)
+  }
+
   /// What is written over one version of those that are not joined leaves the others in the head: they may stand in no other.
   @Test func whatIsNotJoinedStaysBesideAnEdit() throws {
     let anna = adults.anna

@@ -7,13 +7,13 @@ extension CommitWriter {
   /// Joins every record of which there are versions that know nothing of each other.
   ///
   /// A record that cannot be joined yet, because an object of one version is not here or damaged, keeps all its
-  /// versions until it can.
+  /// versions until it can; so does one of which there are more than can be joined.
   mutating func joinConcurrent() throws(VaultError) {
     let conflicts = member.state.withLock {
       $0.manifest.hasConflicts ? $0.manifest.conflicts : [:]
     }
     for (record, rivals) in conflicts.sorted(by: { $0.key < $1.key }) {
-      if member.hasLate(among: rivals) { continue }
+      if rivals.areTooManyToJoin() || member.hasLate(among: rivals) { continue }
       let before = written
       do {
         try join(record, rivals)
@@ -28,9 +28,16 @@ extension CommitWriter {
   }
 
   /// Joins these versions of a record.
+  ///
+  /// - Throws: `limit` where no version could name all of them, before anything is written.
   mutating func join(
     _ record: RecordID, _ rivals: [RecordEntry]
   ) throws(VaultError) {
+    if rivals.areTooManyToJoin() {
+      throw .limit(
+        what: "the number of versions of a record", found: rivals.count,
+        limit: Limits.joinedVersions)
+    }
     // The same order on every device.
     let digests = try uncrowded(rivals).map(\.revision).sorted()
     guard let first = digests.first else { return }
@@ -56,12 +63,7 @@ extension CommitWriter {
   private mutating func uncrowded(
     _ rivals: [RecordEntry]
   ) throws(VaultError) -> [RecordEntry] {
-    var sum = VersionVector()
-    for rival in rivals {
-      sum = sum.joined(with: rival.version)
-      if sum.isCrowded { break }
-    }
-    guard sum.isCrowded else { return rivals }
+    guard rivals.areCrowded else { return rivals }
     let share = max(1, Limits.versionDevicesKept / rivals.count)
     var result: [RecordEntry] = []
     for rival in rivals {

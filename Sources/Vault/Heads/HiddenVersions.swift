@@ -217,7 +217,7 @@ extension CommitWriter {
         heads.hidden.remove(hidden)
         continue
       }
-      if member.hasLate(among: rivals) { continue }
+      if rivals.areTooManyToJoin(besides: 1) || member.hasLate(among: rivals) { continue }
       let before = written
       do {
         if let mine = try writtenAnew(hidden) {

@@ -204,9 +204,9 @@ extension Member {
   /// Whether entries wait: what they need nothing else may name.
   var holdsEntries: Bool { heads.withLock { !$0.held.isEmpty } }
 
-  /// What is told of entries that wait.
+  /// What is told of entries that wait, and of records with too many versions.
   func problems(of heads: HeadsState) -> [Problem] {
-    heads.held.map { waiting in
+    let waiting = heads.held.map { waiting in
       Problem(
         .waiting, .warning, path: objects.path(of: waiting.entry.revision).string,
         reason:
@@ -215,5 +215,6 @@ extension Member {
           + "its person removes the device",
         member: name.string, record: displayPath(of: waiting.entry.record))
     }
+    return waiting + problemsOfVersions(of: heads)
   }
 }

@@ -21,6 +21,8 @@ package struct Problem: Hashable, Sendable {
     case dividedKeys
     /// Something that is whole, and counts once something else has come: a file, an entry, a member without its key.
     case waiting
+    /// More versions of a record that know nothing of one another than can be joined.
+    case unjoined
     /// A file of a device that its person removed; it counts no more.
     case removedDevice
     /// A member that was made on a device which its person removed where nobody had met the member; they can bring it back.
