@@ -96,6 +96,32 @@ import VaultModel
     #expect(try fresh.list("") == third.list(""))
   }
 
+  /// Whoever gives this person a member of the same name while the mount runs gets another name for it, whichever id is the lesser.
+  @Test(arguments: [false, true])
+  func aNewcomerTakesNoNameThatShows(isLesser: Bool) throws {
+    let anna = mounted.vault
+    let names = try ["One", "Another"].map { name in try #require(FileName(name)) }
+    let members = try names.map { name in try anna.addMember(named: name) }
+      .sorted { $0.id < $1.id }
+    let (shown, newcomer) = isLesser ? (members[1], members[0]) : (members[0], members[1])
+    let clara = try #require(FileName("Clara"))
+    for member in [shown, newcomer] {
+      let place = RecordPlace(parent: nil, title: clara, isDeleted: false)
+      _ = try member.commit([RecordEdit(record: .root, place: place)])
+    }
+    try anna.share(shown, with: process.person, role: .editor)
+    look()
+    try #require(Set(tree.list("")) == ["Clara", "Emma"])
+    let before = try tree.find("Clara")
+    try anna.share(newcomer, with: process.person, role: .editor)
+    look()
+    let list = try tree.list("")
+    #expect(list.count == 3 && list.contains("Clara (\(newcomer.id.shortHex))"))
+    #expect(try tree.find("Clara") == before)
+    let fresh = FileTree(vault: try ben.open(), options: mounted.options)
+    #expect(try fresh.list("") == list)
+  }
+
   /// Who was taken out sees the member no more. Its name is not another one's meanwhile, unless its person gives it away.
   @Test func theNameOfAMemberThatWasTakenAwayIsKept() throws {
     let anna = mounted.vault
