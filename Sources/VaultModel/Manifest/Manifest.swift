@@ -118,8 +118,8 @@ package struct Manifest: Sendable {
 
   /// Joins an entry into the manifest.
   ///
-  /// Of two entries that know the same, as one version has them under the keys of two epochs, that of the later epoch
-  /// counts.
+  /// Of two entries that know the same, as one version has them under the keys of two epochs, that of the current epoch
+  /// counts; of two other epochs the one with the greater id, which is a hash and says nothing of time.
   ///
   /// - Parameter epoch: That of its revision; nil for the current one.
   package mutating func apply(_ entry: RecordEntry, from epoch: StatementID? = nil) -> Change {
@@ -193,8 +193,8 @@ package struct Manifest: Sendable {
   }
 
   /// How the first of two entries of a record, of this epoch, stands to the second, which is known. Two that know the
-  /// same are ranked by their epochs and, as two merges of the same revisions in different order are, as
-  /// `showsBefore` has it.
+  /// same are ranked by their epochs, the current one first and others by their ids, the same on every device; and, as two
+  /// merges of the same revisions in different order are, as `showsBefore` has it.
   private func rank(
     _ entry: RecordEntry, _ epoch: StatementID?, _ other: RecordEntry
   ) -> VersionVector.Order {
