@@ -303,6 +303,96 @@ import VaultObjects
     #expect(reopened.knownCounters[anna] == counter)
   }
 
+  /// What may be read before one's own head.
+  enum ReadFirst: CaseIterable {
+    /// The head of an epoch that has come meanwhile: one's own is late.
+    case newEpoch
+    /// One that says it has taken over a line, whoever's.
+    case branch
+  }
+
+  /// Ben's head is read before Anna's own, which brings what his guess hides.
+  @Test(arguments: ReadFirst.allCases) func aGuessedCounterReadBeforeOnesOwnHeadHidesNothing(
+    first: ReadFirst
+  ) throws {
+    if first == .newEpoch {
+      try adults.share(with: adults.carla, .owner)
+      try adults.carla.vault.beginEpoch(of: #require(adults.carla.emma), without: [])
+      try adults.carry(from: adults.carla, to: adults.ben)
+    }
+    let anna = adults.anna.vault.device
+    let old = try #require(adults.anna.emma)
+    let next = try #require(old.knownCounters[anna]) + 1
+    let nobody = try #require(DeviceID([UInt8](repeating: 9, count: DeviceID.byteCount)))
+    try forgeRevision(
+      naming: nil, branches: first == .branch ? [Head.Branch(device: nobody, above: 0)] : []
+    ) { revision, _ in revision.version[anna] = next }
+    let text = Self.text("severe; nuts")
+    let bytes = [UInt8](repeating: 7, count: 10_000)
+    var edit = RecordEdit(record: note)
+    edit.items[.record] = .note(text)
+    let leaflet = try Item.file("leaflet.pdf", bytes, in: old)
+    edit.items[leaflet.name] = leaflet
+    _ = try old.commit([edit])
+    #expect(old.knownCounters[anna] == next)
+    try Replicas.carry(from: adults.ben.store, to: adults.anna.store)
+    try adults.anna.reopen()
+    let emma = try #require(adults.anna.emma)
+    #expect(emma.hasHiddenVersions)
+    _ = try emma.joinConcurrent()
+    #expect(!emma.hasHiddenVersions)
+    guard case .chunks(let chunks) = leaflet.content else { throw UnexpectedContent() }
+    for case let chunk? in chunks { #expect(try emma.objects.isPresentNow(chunk)) }
+    for round in 0..<2 {
+      try adults.meet()
+      for adult in adults.everyone {
+        let member = try #require(adult.emma)
+        let shown = try #require(try member.bytes(of: "record.md", in: note))
+        #expect(String(decoding: shown, as: UTF8.self) == text, "round \(round)")
+        #expect(try member.bytes(of: "leaflet.pdf", in: note) == bytes, "round \(round)")
+      }
+    }
+    // And nothing more comes of it.
+    let counter = emma.knownCounters[anna]
+    try adults.anna.reopen()
+    let reopened = try #require(adults.anna.emma)
+    #expect(!reopened.hasHiddenVersions)
+    _ = try reopened.joinConcurrent()
+    #expect(reopened.knownCounters[anna] == counter)
+  }
+
+  private struct UnexpectedContent: Error {}
+
+  /// Whoever took Anna's late head over, and goes on from what it brought, has seen that: nothing of it comes back after
+  /// new keys.
+  @Test(arguments: [false, true]) func whatGoesOnFromALateVersionIsNotWrittenAgain(
+    isFresh: Bool
+  ) throws {
+    try adults.share(with: adults.carla, .owner)
+    try adults.carla.vault.beginEpoch(of: #require(adults.carla.emma), without: [])
+    try adults.anna.edit(note, Self.text("severe; nuts"))
+    try adults.carry(from: adults.anna, to: adults.ben)
+    try adults.carry(from: adults.carla, to: adults.ben)
+    for words in ["one", "two", "three"] { try adults.ben.edit(note, Self.text(words)) }
+    try Replicas.carry(from: adults.ben.store, to: adults.anna.store)
+    if isFresh {
+      try adults.anna.reopen()
+    } else {
+      _ = try adults.anna.vault.refreshMembers()
+      _ = try #require(adults.anna.emma).refresh()
+    }
+    let emma = try #require(adults.anna.emma)
+    #expect(emma.hasLateHeads)
+    #expect(!emma.hasHiddenVersions)
+    try adults.meet()
+    for adult in adults.everyone {
+      let member = try #require(adult.emma)
+      let shown = try #require(try member.bytes(of: "record.md", in: note))
+      #expect(String(decoding: shown, as: UTF8.self) == Self.text("three"))
+      #expect(member.entry(ConflictCopy.folder(of: member.id)) == nil)
+    }
+  }
+
   /// What a guessed counter hides is named by nothing until it is written once more: till then nothing is removed.
   @Test func nothingOfWhatIsHiddenIsRemoved() throws {
     let anna = adults.anna.vault.device
@@ -414,8 +504,10 @@ import VaultObjects
   /// - Parameters:
   ///   - device: One of which his head says that it has seen a head.
   ///   - reached: How far his head says that devices have come.
+  ///   - branches: Lines that his head says it has taken over.
+  @discardableResult
   private func forgeRevision(
-    naming device: DeviceID?, reached: [DeviceID: UInt64] = [:],
+    naming device: DeviceID?, reached: [DeviceID: UInt64] = [:], branches: [Head.Branch] = [],
     _ change: (inout RecordRevision, DeviceID) -> Void
   ) throws -> ContentDigest {
     let member = try #require(adults.ben.emma)
@@ -447,6 +539,7 @@ import VaultObjects
         if let device {
           head.cover.append(Head.Cover(device: device, counter: 9, headHash: .random()))
         }
+        head.branches += branches
         head.reached = reached.sorted { $0.key < $1.key }.map {
           Head.Reached(device: $0.key, counter: $0.value)
         }

@@ -76,28 +76,59 @@ extension Member {
   ///
   /// - Throws: `io`.
   func noteHidden(by entries: [RecordEntry], _ heads: inout HeadsState) throws(VaultError) {
-    let own = context.device.id
     let replacing = withRecords(heads) { manifest in
       entries.flatMap { entry in
         manifest.rivals(of: entry.record).filter { entry.compare(to: $0) == .dominates }
           .map { (entry: entry, known: $0) }
       }
     }
-    for (entry, known) in replacing {
-      if try isCalledLost(known, by: entry.revision) {
-        note(known.revision, calledLostBy: entry, &heads)
-        continue
+    for (entry, known) in replacing { try noteHidden(known, by: entry, &heads) }
+  }
+
+  /// Finds what this device's own head names and entries hide that are known already, before it is taken: heads of
+  /// others may be read first. Costs nothing where none was; else as much as if they had come later.
+  ///
+  /// - Parameter segments: Those of the head that were read now. What the rest of them hold, heads that name them as
+  ///   well may have brought, together with what hides it.
+  /// - Throws: `io`.
+  func noteHidden(
+    of head: LoadedHead, in segments: [LoadedSegment], _ heads: inout HeadsState
+  ) throws(VaultError) {
+    guard mayWrite, heads.loaded.keys.contains(where: { $0 != head.device }) else { return }
+    let known = heads.loaded[head.device]?.head.segments ?? []
+    let read = Set(segments.map(\.name) + known)
+    let rest = try ifWhole(loadSegments(of: head.head, where: { name, _ in !read.contains(name) }))
+    let entries = (segments + (rest ?? [])).flatMap(\.entries)
+    let hiding = withRecords(heads) { manifest in
+      entries.flatMap { entry in
+        manifest.rivals(of: entry.record).filter { $0.compare(to: entry) == .dominates }
+          .map { (entry: $0, known: entry) }
       }
-      guard mayWrite, known.version[own] > 0 else { continue }
-      if try ifWhole(revision(entry.revision))?.previous.contains(known.revision) ?? false {
-        continue
-      }
-      for mine in try ownVersions(in: known)
-      where try !leads(entry.revision, to: mine.revision, mine.version[own]) {
-        heads.hidden.add(
-          HiddenVersions.Hidden(
-            record: entry.record, revision: mine.revision, claimed: entry.version[own]))
-      }
+    }
+    if hiding.isEmpty { return }
+    // What this device itself has replaced it has seen.
+    let newest = Manifest(entries)
+    for (entry, known) in hiding where newest.holds(known) {
+      try noteHidden(known, by: entry, &heads)
+    }
+  }
+
+  /// Notes what of a version is hidden by an entry that dominates it.
+  private func noteHidden(
+    _ known: RecordEntry, by entry: RecordEntry, _ heads: inout HeadsState
+  ) throws(VaultError) {
+    let own = context.device.id
+    if try isCalledLost(known, by: entry.revision) {
+      note(known.revision, calledLostBy: entry, &heads)
+      return
+    }
+    guard mayWrite, known.version[own] > 0 else { return }
+    if try ifWhole(revision(entry.revision))?.previous.contains(known.revision) ?? false { return }
+    for mine in try ownVersions(in: known)
+    where try !leads(entry.revision, to: mine.revision, mine.version[own]) {
+      heads.hidden.add(
+        HiddenVersions.Hidden(
+          record: entry.record, revision: mine.revision, claimed: entry.version[own]))
     }
   }
 
@@ -192,6 +223,8 @@ extension Member {
   func writeHidden(_ heads: inout HeadsState) throws(VaultError) {
     if heads.hidden.isEmpty { return }
     var writer = CommitWriter(member: self, heads: heads)
+    // What is known by now stays known, also where the head that says so cannot be written.
+    defer { heads.learned.formUnion(writer.unwritten) }
     do {
       try writer.takeOver()
       try writer.writeHidden()
@@ -208,6 +241,8 @@ extension Member {
 extension CommitWriter {
   /// Writes hidden versions of this device with the counter of this commit, in the place of what they were before, and
   /// joins each with what hides it.
+  ///
+  /// - Throws: `away` where this device's late head needs what a lazy vault keeps on a remote, as `takeOver` does.
   mutating func writeHidden() throws(VaultError) {
     let own = context.device.id
     for hidden in heads.hidden.sorted {
@@ -217,16 +252,16 @@ extension CommitWriter {
         heads.hidden.remove(hidden)
         continue
       }
-      if rivals.areTooManyToJoin(besides: 1) || member.hasLate(among: rivals) { continue }
       let before = written
       do {
-        if let mine = try writtenAnew(hidden) {
-          try join(hidden.record, (written[hidden.record].map { [$0] } ?? rivals) + [mine])
-        }
+        try takeOver(hidden: hidden.revision)
+        if let mine = try versionAnew(of: hidden) { try add(mine, beside: rivals) }
         heads.hidden.remove(hidden)
       } catch {
         switch error {
-        case .damaged, .missing, .limit: written = before
+        case .damaged, .missing, .gone, .limit: written = before
+        // A late head of this device needs it: the next one would not tell of it any more.
+        case .away where !isOwnHeadLate: written = before
         default: throw error
         }
       }
@@ -234,20 +269,51 @@ extension CommitWriter {
     try settleFiles()
   }
 
-  /// A revision of this device with the counter of this commit; nil for one that it has not signed, unless others call that lost:
-  /// then this device goes on from it.
-  private mutating func writtenAnew(
-    _ hidden: HiddenVersions.Hidden
-  ) throws(VaultError) -> RecordEntry? {
+  /// Puts a hidden version under the keys in use where it stands under others: no entry that counts names it, so
+  /// nothing else brings it there. What of it is missing is passed over, as where a late head of this device is taken over.
+  ///
+  /// - Throws: `away` where a lazy vault keeps something of it on a remote.
+  private func takeOver(hidden revision: ContentDigest) throws(VaultError) {
+    guard !member.register.keys.others.isEmpty, try !objects.isPresentNow(revision) else { return }
+    let gone = try objects.placing { (arrivals) throws(VaultError) -> Translation.Gone in
+      let translation = Translation(
+        member: member, target: member.register.keys.current, keepsHistory: true,
+        lacking: .passedOver, with: arrivals)
+      try translation.take(revision: revision)
+      return translation.gone
+    }
+    context.noteGone(gone, of: member)
+  }
+
+  /// A hidden version as a revision of this device with the counter of this commit; nil for one that it has not signed,
+  /// unless others call that lost: then this device goes on from it.
+  private func versionAnew(
+    of hidden: HiddenVersions.Hidden
+  ) throws(VaultError) -> RecordRevision? {
     let own = context.device.id
-    var revision = try member.revision(hidden.revision)
+    var revision = try self.revision(hidden.revision, of: hidden.record).revision
     if hidden.isCalledLost {
       (revision.previous, revision.device) = ([hidden.revision], own)
     } else if try !member.isSigned(hidden.revision, by: own) {
       return nil
     }
     revision.version[own] = counter
-    let name = try store(&revision)
-    return RecordEntry(revision, named: name, summary: revision.summaryInItself ?? .empty)
+    return revision
+  }
+
+  /// Writes a version that was hidden, and joins it with what this commit has of its record, or else with what is known.
+  private mutating func add(
+    _ version: RecordRevision, beside rivals: [RecordEntry]
+  ) throws(VaultError) {
+    var version = version
+    let known = written[version.record]
+    if known == nil, member.hasLate(among: rivals) || rivals.areTooManyToJoin(besides: 1) {
+      // It stands in this head by itself; with what is late it is joined once that is taken over.
+      try write(&version, base: nil, entry: nil)
+      return
+    }
+    let name = try store(&version)
+    let entry = RecordEntry(version, named: name, summary: version.summaryInItself ?? .empty)
+    try join(version.record, (known.map { [$0] } ?? rivals) + [entry])
   }
 }

@@ -42,8 +42,10 @@ extension Member {
     try requireLines(head, &heads)
     if !isOwn { try requireRight(&segments, of: head, reading: reads, &heads) }
     let retold = try retell(&segments, of: head, heads)
-    if isOwn, !retold.isEmpty { heads.isToBeRewritten = true }
-    if !isOwn {
+    if isOwn {
+      if !retold.isEmpty { heads.isToBeRewritten = true }
+      try noteHidden(of: head, in: segments, &heads)
+    } else {
       hold(&segments, of: head, &heads)
       // Whoever may only read learns it when the head comes, and not at each opening.
       if mayWrite || reads { try noteHidden(by: segments.flatMap(\.entries), &heads) }

@@ -13,17 +13,20 @@ extension Member {
         if let former = heads.former { own.formUnion(heads.broughtLate[former.device] ?? []) }
         return own
       }
-      return try !lateChunksElsewhere { own.contains($0.revision) }.isEmpty
+      if try !lateChunksElsewhere(of: { own.contains($0.revision) }).isEmpty { return true }
+      return try !hiddenChunksElsewhere().isEmpty
     }
   }
 
-  /// Brings here what the next commit needs of late heads. Takes as long as the remotes do, so no lock may be held.
+  /// Brings here what the next commit needs of late heads, and of hidden versions under other keys. Takes as long as the
+  /// remotes do, so no lock may be held.
   ///
   /// - Throws: The first failure, when everything else was tried; nothing for what nobody has any more.
   package func bringWhatIsLate() throws(VaultError) {
-    guard objects.isLazy, hasLateHeads else { return }
+    guard objects.isLazy, hasLateHeads || hasHiddenVersions else { return }
     var failure: VaultError?
-    for chunk in try lateChunksElsewhere(of: { _ in true }).sorted() {
+    let chunks = try lateChunksElsewhere(of: { _ in true }).union(hiddenChunksElsewhere())
+    for chunk in chunks.sorted() {
       do { try objects.fetchIfAway(chunk) } catch {
         if case .gone = error { continue }
         failure = failure ?? error
@@ -44,6 +47,30 @@ extension Member {
       where: { records.contains($0.record) }, keeps: { _, _ in true },
       visit: { if $0.kind == .chunk { chunks.insert($0.digest) } },
       fail: { _, _ in }, progress: { _ in })
+    return try elsewhere(chunks)
+  }
+
+  /// The chunks that hidden versions need which stand under other keys than those in use, older versions included.
+  private func hiddenChunksElsewhere() throws(VaultError) -> Set<ContentDigest> {
+    let walk = MemberWalk(member: self)
+    var chunks: Set<ContentDigest> = []
+    for hidden in heads.withLock({ $0.hidden.sorted }) {
+      if try objects.isPresentNow(hidden.revision) { continue }
+      var open = [hidden.revision]
+      var seen = Set(open)
+      while let digest = open.popLast() {
+        let revision = walk.walk(
+          revision: digest, of: hidden.record, isOnlyInHistory: digest != hidden.revision,
+          visit: { if $0.kind == .chunk { chunks.insert($0.digest) } }, fail: { _, _ in })
+        open += (revision?.previous ?? []).filter {
+          historyGoesOn(from: digest, to: $0) && seen.insert($0).inserted
+        }
+      }
+    }
+    return try elsewhere(chunks)
+  }
+
+  private func elsewhere(_ chunks: Set<ContentDigest>) throws(VaultError) -> Set<ContentDigest> {
     var found: Set<ContentDigest> = []
     for chunk in chunks where try objects.isElsewhere(chunk) { found.insert(chunk) }
     return found
