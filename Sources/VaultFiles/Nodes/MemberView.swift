@@ -56,6 +56,8 @@ final class MemberView {
   var unsaved: [Unsaved] = []
   var directories: [RecordID: DirectoryNode] = [:]
   var files: [FileID: FileNode] = [:]
+  /// The files that have shown names here as other files. No name of any other one has to be looked for under a derived id.
+  var partedFiles: Set<FileID> = []
   /// What the next commit takes.
   var pending: [RecordID: PendingRecord] = [:]
   /// What a commit that is under way has taken.

@@ -69,8 +69,8 @@ extension TreeState {
   /// where it shows what these show, else by itself. So it does not hang on which of them somebody has looked at first.
   private func shown(_ item: Item, in directory: DirectoryNode) -> Item {
     let files = directory.view.files
-    let together = partedWithNames(item)
-    if let together, let node = files[together.file],
+    if directory.view.partedFiles.contains(item.file), let together = partedWithNames(item),
+      let node = files[together.file],
       node.links.isEmpty || node.hasName(together, in: directory.record)
     {
       return together
@@ -83,6 +83,7 @@ extension TreeState {
 
   /// The item as another file than the one that is here under its id.
   func parted(_ item: Item, in directory: DirectoryNode) -> Item {
+    directory.view.partedFiles.insert(item.file)
     if let together = partedWithNames(item), directory.view.files[together.file] == nil {
       return together
     }
@@ -106,7 +107,9 @@ extension TreeState {
 
   /// The item as it may stand in its directory: under its own id, or as another file.
   func forms(of item: Item, in directory: DirectoryNode) -> [Item] {
-    [item] + (partedWithNames(item).map { [$0] } ?? []) + [partedAlone(item, in: directory)]
+    guard directory.view.partedFiles.contains(item.file) else { return [item] }
+    return [item] + (partedWithNames(item).map { [$0] } ?? [])
+      + [partedAlone(item, in: directory)]
   }
 
   mutating func setSlot(_ slot: FileSlot?, _ name: FileName, in directory: DirectoryNode) {
@@ -145,8 +148,9 @@ extension TreeState {
 
   /// Adds the names of a hard-linked file in a directory that was loaded.
   mutating func gatherLinks(of node: FileNode, in directory: DirectoryNode) {
+    let parted = node.view.partedFiles
     for case (let name, .stored(let item)) in directory.files ?? [:] {
-      let item = item.file == node.file ? item : partedWithNames(item)
+      let item = parted.contains(item.file) && item.file != node.file ? partedWithNames(item) : item
       guard let item, item.file == node.file, node.hasName(item, in: directory.record) else {
         continue
       }
