@@ -96,6 +96,9 @@ final class FileNode: Node {
       unknown: unknown, fileTime: hasOwnState ? nil : committed.changed)
   }
 
+  /// Whether it has no name any more, nobody has it open, and nothing was changed that no commit has: another file may have its id.
+  var isLeft: Bool { links.isEmpty && draft == nil && !hasOwnState && !view.hasOwnChanges(self) }
+
   /// Whether an item of this file's id is a name of this file: `Item.isName`, for all names that are known here.
   func hasName(_ item: Item, in record: RecordID) -> Bool {
     if links.contains(Link(record: record, name: item.name)) { return true }

@@ -71,7 +71,7 @@ extension TreeState {
     let files = directory.view.files
     if directory.view.partedFiles.contains(item.file), let together = partedWithNames(item),
       let node = files[together.file],
-      node.links.isEmpty || node.hasName(together, in: directory.record)
+      node.isLeft || node.hasName(together, in: directory.record)
     {
       return together
     }
@@ -84,7 +84,9 @@ extension TreeState {
   /// The item as another file than the one that is here under its id.
   func parted(_ item: Item, in directory: DirectoryNode) -> Item {
     directory.view.partedFiles.insert(item.file)
-    if let together = partedWithNames(item), directory.view.files[together.file] == nil {
+    if let together = partedWithNames(item),
+      directory.view.files[together.file].map(\.isLeft) ?? true
+    {
       return together
     }
     return partedAlone(item, in: directory)
@@ -132,7 +134,10 @@ extension TreeState {
     case .stored(let stored):
       let item = shown(stored, in: directory)
       let node: FileNode
-      if let present = directory.view.files[item.file] {
+      // One that is left and showed something else goes on showing that to whoever still refers to it.
+      if let present = directory.view.files[item.file],
+        !present.isLeft || present.hasName(item, in: directory.record)
+      {
         node = present
         node.add(Link(record: directory.record, name: name), knowing: item.linkRecords)
       } else {

@@ -1,0 +1,72 @@
+import Testing
+import Vault
+import VaultModel
+
+@testable import VaultFiles
+
+/// Names of one id that show different things, as a well-formed lie may have them, and so are different files.
+@Suite struct PartedFilesTests {
+  /// What a name `f` in a folder of `Emma` shows.
+  private struct Shown {
+    let folder: String
+    let text: String
+    /// The folders in which it says that other names are.
+    let knowing: [String]
+  }
+
+  /// A mount of a vault with folders a to d, in which `a/f` is "old" and knows of no other name.
+  private static func mountOfOne() throws -> MountedVault {
+    try MountedVault.prepared { tree in
+      for path in ["Emma", "Emma/a", "Emma/b", "Emma/c", "Emma/d"] { try tree.mkdir(path) }
+      try tree.write("Emma/a/f", "old")
+    }
+  }
+
+  /// Another process of the device gives names of the id of `a/f` these states, and settles nothing.
+  private static func give(_ names: [Shown], in mounted: MountedVault) throws {
+    let process = try mounted.openAgain()
+    let member = try #require(process.members.first)
+    let entries = member.allEntries()
+    func record(_ title: String) throws -> RecordID {
+      try #require(entries.first { $0.title.string == title }).record
+    }
+    let name = try #require(FileName("f"))
+    let original = try record("a")
+    let first = try #require(try member.item(named: name, in: original))
+    var edits: [RecordEdit] = []
+    for shown in names {
+      var item = first
+      let bytes = Array(shown.text.utf8)
+      (item.size, item.content) = (UInt64(bytes.count), .inline(bytes))
+      item.linkRecords = try shown.knowing.map(record).sorted()
+      var edit = try RecordEdit(record: record(shown.folder), items: [name: item])
+      edit.hasAllNames = true
+      edits.append(edit)
+    }
+    #expect(try member.commit(edits).failures.isEmpty)
+    try process.close()
+  }
+
+  /// Of three states one was looked at, and its name removed. Who looks at the next does not see the last one's text.
+  @Test(arguments: [true, false]) func aFileThatIsLeftShowsUnderNoOtherName(isOpen: Bool) throws {
+    let mounted = try Self.mountOfOne()
+    try Self.give(
+      [
+        Shown(folder: "b", text: "second", knowing: ["b", "c"]),
+        Shown(folder: "c", text: "third", knowing: ["b", "c"]),
+      ], in: mounted)
+    try mounted.remount()
+    let tree = mounted.tree
+    #expect(try tree.text("Emma/a/f") == "old")
+    #expect(try tree.text("Emma/c/f") == "third")
+    let handle = try isOpen ? tree.open("Emma/c/f", .read) : nil
+    try tree.unlink("Emma/c/f")
+    #expect(try tree.text("Emma/b/f") == "second")
+    if let handle {
+      #expect(try handle.get(at: 0, count: 5) == Array("third".utf8))
+      handle.release()
+    }
+    try tree.commitNow()
+    #expect(try mounted.differencesFromFresh() == [])
+  }
+}
