@@ -69,4 +69,45 @@ import VaultModel
     try tree.commitNow()
     #expect(try mounted.differencesFromFresh() == [])
   }
+
+  /// Of the names that show the older state one is read again, since something else in its folder has changed.
+  @Test func aNameThatIsReadAgainStaysOneOfItsFile() throws {
+    let mounted = try Self.mountOfOne()
+    let tree = mounted.tree
+    for path in ["Emma/b/f", "Emma/d/f"] { try tree.link("Emma/a/f", path) }
+    try tree.commitNow()
+    try Self.give([Shown(folder: "b", text: "lie", knowing: ["a", "b", "d"])], in: mounted)
+    tree.refresh()
+    for path in ["Emma/a/f", "Emma/d/f"] { #expect(try tree.stat(path).linkCount == 2, "\(path)") }
+    let handle = try tree.open("Emma/a/f")
+    try mounted.command { try $0.write("Emma/a/other", "other") }
+    tree.refresh()
+    #expect(try mounted.differencesFromFresh() == [])
+    for path in ["Emma/a/f", "Emma/d/f"] { #expect(try tree.stat(path).linkCount == 2, "\(path)") }
+    try handle.put(Array("new".utf8), at: 0)
+    try handle.flush()
+    handle.release()
+    let texts = try ["a", "b", "d"].map { try tree.text("Emma/\($0)/f") }
+    #expect(texts == ["new", "lie", "new"])
+    try tree.commitNow()
+    #expect(try mounted.differencesFromFresh() == [])
+    #expect(try ApartDevices.files(tree).conflicts == [])
+  }
+
+  /// A name that was a file by itself is given another name.
+  @Test func aFileByItselfThatGetsANameIsOneWithIt() throws {
+    let mounted = try Self.mountOfOne()
+    let tree = mounted.tree
+    try Self.give([Shown(folder: "b", text: "lie", knowing: [])], in: mounted)
+    tree.refresh()
+    #expect(try tree.text("Emma/b/f") == "lie")
+    let names = ["b", "c"].map { Shown(folder: $0, text: "lie", knowing: ["b", "c"]) }
+    try Self.give(names, in: mounted)
+    tree.refresh()
+    for path in ["Emma/b/f", "Emma/c/f"] { #expect(try tree.stat(path).linkCount == 2, "\(path)") }
+    #expect(try mounted.differencesFromFresh() == [])
+    try tree.write("Emma/b/f", "new")
+    let texts = try ["a", "b", "c"].map { try tree.text("Emma/\($0)/f") }
+    #expect(texts == ["old", "new", "new"])
+  }
 }

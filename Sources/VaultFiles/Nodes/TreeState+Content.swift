@@ -54,7 +54,13 @@ extension TreeState {
   func slot(
     for item: Item, in directory: DirectoryNode, _ invalidations: inout [Invalidation]
   ) -> FileSlot {
-    let item = shown(item, in: directory)
+    slot(showing: shown(item, in: directory), in: directory, &invalidations)
+  }
+
+  /// What stands for an item of which it is known as which file it shows.
+  func slot(
+    showing item: Item, in directory: DirectoryNode, _ invalidations: inout [Invalidation]
+  ) -> FileSlot {
     guard let node = directory.view.files[item.file] else { return .stored(item) }
     let link = Link(record: directory.record, name: item.name)
     // While its directory was forgotten, nobody has told it of changes, nor whoever has it in a cache.
@@ -84,10 +90,14 @@ extension TreeState {
   /// The item as another file than the one that is here under its id.
   func parted(_ item: Item, in directory: DirectoryNode) -> Item {
     directory.view.partedFiles.insert(item.file)
-    if let together = partedWithNames(item),
-      directory.view.files[together.file].map(\.isLeft) ?? true
-    {
-      return together
+    if let together = partedWithNames(item) {
+      guard let node = directory.view.files[together.file] else { return together }
+      // What was changed here of the others was not changed of this one.
+      let isChanged =
+        node.hasOwnState || directory.view.hasOwnChanges(node) || isPending(node)
+      if node.isLeft || !isChanged && node.hasName(together, in: directory.record) {
+        return together
+      }
     }
     return partedAlone(item, in: directory)
   }

@@ -176,10 +176,12 @@ extension TreeState {
       return (file, form)
     }
     for form in forms {
-      guard let file = view.files[form.file], file.isLinked(to: form, in: directory.record) else {
-        continue
+      guard let file = view.files[form.file] else {
+        // What was a file by itself, and knows of other names by now, is one with these.
+        if form.file == item.file { continue }
+        return nil
       }
-      return (file, form)
+      if file.isLinked(to: form, in: directory.record) { return (file, form) }
     }
     return nil
   }
@@ -359,7 +361,9 @@ extension TreeState {
   ) {
     guard file.links.count > 1, let directory = file.view.directories[link.record] else { return }
     file.links.removeAll { $0 == link }
-    setSlot(.stored(parted(item, in: directory)), link.name, in: directory)
+    let slot = slot(
+      showing: parted(item, in: directory), in: directory, &changes.invalidations)
+    setSlot(slot, link.name, in: directory)
     changes.invalidations.append(.entry(parent: directory.inode, name: link.name))
   }
 
