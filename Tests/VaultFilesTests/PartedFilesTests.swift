@@ -70,6 +70,36 @@ import VaultModel
     #expect(try mounted.differencesFromFresh() == [])
   }
 
+  /// A folder is forgotten here, and read again while something still refers to the file that its name was before. (Seed 7065
+  /// of a campaign.)
+  @Test func aFileThatIsLeftTakesNoNameOfAnother() throws {
+    let mounted = try Self.mountOfOne()
+    let tree = mounted.tree
+    let apart = ["b", "c"]
+    try Self.give(
+      apart.map { Shown(folder: $0, text: "lie", knowing: apart) }, in: mounted)
+    tree.refresh()
+    for path in ["Emma/a/f", "Emma/b/f"] { _ = try tree.stat(path) }
+    let all = ["a", "b", "c"]
+    try Self.give(all.map { Shown(folder: $0, text: "new", knowing: all) }, in: mounted)
+    tree.refresh()
+    #expect(try tree.stat("Emma/b/f").linkCount == 3)
+    try Self.give(
+      [Shown(folder: "a", text: "lie", knowing: [])]
+        + apart.map { Shown(folder: $0, text: "new", knowing: apart) }, in: mounted)
+    tree.refresh()
+    tree.withTree { tree in
+      for case let directory as DirectoryNode in Array(tree.nodes.values)
+      where directory.title == FileName("b") {
+        tree.loadedItemCount -= directory.loadedCost
+        directory.files = nil
+        directory.wasEvicted = true
+      }
+    }
+    for path in ["Emma/b/f", "Emma/c/f"] { #expect(try tree.stat(path).linkCount == 2, "\(path)") }
+    #expect(try mounted.differencesFromFresh() == [])
+  }
+
   /// Of the names that show the older state one is read again, since something else in its folder has changed.
   @Test func aNameThatIsReadAgainStaysOneOfItsFile() throws {
     let mounted = try Self.mountOfOne()
@@ -92,6 +122,24 @@ import VaultModel
     try tree.commitNow()
     #expect(try mounted.differencesFromFresh() == [])
     #expect(try ApartDevices.files(tree).conflicts == [])
+  }
+
+  /// The one whose id it was is removed, and something still refers to that.
+  @Test func namesThatStayAreOneFileWhereAnotherOneGoes() throws {
+    let mounted = try Self.mountOfOne()
+    let tree = mounted.tree
+    let apart = ["b", "c"]
+    try Self.give(
+      apart.map { Shown(folder: $0, text: "lie", knowing: apart) }, in: mounted)
+    tree.refresh()
+    for path in ["Emma/a/f", "Emma/b/f"] { _ = try tree.stat(path) }
+    try mounted.command { command in
+      try command.unlink("Emma/a/f")
+      try command.write("Emma/b/other", "other")
+    }
+    tree.refresh()
+    for path in ["Emma/b/f", "Emma/c/f"] { #expect(try tree.stat(path).linkCount == 2, "\(path)") }
+    #expect(try mounted.differencesFromFresh() == [])
   }
 
   /// A name that was a file by itself is given another name.

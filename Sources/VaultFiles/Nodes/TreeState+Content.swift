@@ -74,16 +74,17 @@ extension TreeState {
   /// The item, as another file where the file that is here under its id has no such name: together with the names that it knows of
   /// where it shows what these show, else by itself. So it does not hang on which of them somebody has looked at first.
   private func shown(_ item: Item, in directory: DirectoryNode) -> Item {
-    let files = directory.view.files
-    if directory.view.partedFiles.contains(item.file), let together = partedWithNames(item),
-      let node = files[together.file],
-      node.isLeft || node.hasName(together, in: directory.record)
+    let view = directory.view
+    let file = view.files[item.file]
+    let link = Link(record: directory.record, name: item.name)
+    if let file, file.links.contains(link) { return item }
+    if view.partedFiles.contains(item.file), let together = partedWithNames(item),
+      let node = view.files[together.file], !node.links.isEmpty,
+      node.hasName(together, in: directory.record)
     {
       return together
     }
-    guard let node = files[item.file], !node.hasName(item, in: directory.record) else {
-      return item
-    }
+    guard let file, !file.hasName(item, in: directory.record) else { return item }
     return parted(item, in: directory)
   }
 
