@@ -113,6 +113,25 @@ import VaultModel
     #expect(try tree.stat("Emma/f").mode & 0o777 == 0o600)
   }
 
+  /// It is there again with the commit, and holds what others have left in it. (Seed 9034 of a campaign.)
+  @Test(arguments: [false, true])
+  func aMovedFolderThatOthersHaveRemovedShowsWhatTheyLeft(showsNewsFirst: Bool) throws {
+    let mounted = try MountedVault.prepared { tree in
+      for path in ["Emma", "Emma/k"] { try tree.mkdir(path) }
+      try tree.write("Emma/k/x", "removed elsewhere")
+    }
+    let tree = mounted.tree
+    let other = try mounted.mountOnAnotherDevice()
+    try tree.rename("Emma/k", "Emma/moved")
+    try other.unlink("Emma/k/x")
+    try other.rmdir("Emma/k")
+    try other.commitNow()
+    if showsNewsFirst { tree.refresh() }
+    try tree.commitNow()
+    #expect(try tree.list("Emma/moved") == [])
+    #expect(try mounted.differencesFromFresh() == [])
+  }
+
   /// Three with programs that have files open all the time.
   @Test(arguments: Seeds.first(24, widened: 3, unless: "KINVAULT_LIVE_SEEDS"))
   func showsWhatAFreshOneDoes(seed: UInt64) throws {

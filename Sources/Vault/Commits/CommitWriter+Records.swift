@@ -56,6 +56,10 @@ extension CommitWriter {
     }
     beginAnew(&revision, over: base?.revision)
     try write(&revision, base: base?.revision, entry: entry)
+    // It holds what its deletion left, whatever a mounted view still shows in it that had moved it.
+    if edit.isOfView, let base, base.revision.place.isDeleted, !revision.place.isDeleted {
+      joined.insert(edit.record)
+    }
   }
 
   /// Begins the version of a revision anew, over the one that it goes on from, where it would name very many devices, or where that

@@ -17,7 +17,7 @@ struct CommitWriter {
   var items: [RecordID: [FileName: Item]] = [:]
   /// Names of files that its edits have taken away, and given no other name.
   var removed: [RecordID: Set<FileName>] = [:]
-  /// Records that were joined, and the copies of what lost.
+  /// Records that were joined, or brought back by edits of a view, and the copies of what lost: a mount has to show them anew.
   var joined: Set<RecordID> = []
   /// What lost in joins and edits so far, to be kept unless another name of its file has it.
   var lost: [ConflictCopy] = []

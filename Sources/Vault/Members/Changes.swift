@@ -10,8 +10,8 @@ package final class Changes: Sendable {
   /// Whose changes are told.
   package enum Authors: Sendable {
     case anybody
-    /// Those that came from other processes and other devices, or of a join. A mount asks for these: it makes this process's
-    /// own changes itself, and shows them already.
+    /// Those that came from other processes and other devices, or of a join, and records that a commit of a mount brought back.
+    /// A mount asks for these: it makes this process's own changes itself, and shows them already.
     case others
   }
 

@@ -76,7 +76,7 @@ extension TreeState {
       }
       guard let directory = view.directories[news.record] else { continue }
       if let evicted = evicted[news.record] { recall(evicted, in: directory, &changes) }
-      // One that was moved here meanwhile is there again with the next commit.
+      // One that was moved here meanwhile is there again with the next commit, and is read after that.
       guard directory.files != nil, news.xattrs != nil || directory.isRemoved else { continue }
       if let xattrs = news.xattrs, !view.areAttributesPending(of: news.record) {
         directory.xattrs = xattrs
