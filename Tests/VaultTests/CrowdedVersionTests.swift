@@ -105,10 +105,10 @@ import VaultTrust
     let before = try member.objects.listed().count
     let refusal = member.heads.withLock { heads -> VaultError? in
       var writer = CommitWriter(member: member, heads: heads)
-      do { try writer.join(record, rivals) } catch { return error }
+      do throws(VaultError) { try writer.join(record, rivals) } catch { return error }
       return nil
     }
-    guard case .limit(_, rivals.count, Limits.joinedVersions)? = refusal else {
+    guard case .limit(_, let found, Limits.joinedVersions)? = refusal, found == rivals.count else {
       Issue.record("\(String(describing: refusal))")
       return
     }
