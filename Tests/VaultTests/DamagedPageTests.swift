@@ -1,6 +1,9 @@
 import BlobStore
+import Notes
 import TestSupport
 import Testing
+import Threads
+import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
@@ -151,6 +154,31 @@ import VaultObjects
     let text = try #require(older.first)
     let name = try #require(FileName(text))
     #expect(try again.item(named: name, in: disc)?.size == UInt64(name.bytes.count))
+  }
+
+  /// Such a version has nothing of what the damaged list held, and is newer than what has.
+  @Test func aVersionThatIsNotJoinedEndsNoLookForWhatAListLost() throws {
+    let other = RecordEdit.newRecord("Other")
+    _ = try emma.commit([other])
+    let lost = try losePage()
+    let (vault, emma) = try reopened()
+    let current = try #require(emma.entry(disc))
+    let between = try #require(emma.entry(other.record))
+    try #require(between.time < current.time)
+    var revision = RecordRevision(
+      record: disc, place: RecordPlace(parent: .root, title: current.title),
+      placeTime: between.time, attributesTime: between.time,
+      version: VersionVector(device: .random(), counter: 1), time: between.time, device: .random())
+    let bytes = revision.encode { _ in .zero }
+    let digest = try emma.objects.write(.record, bytes, under: emma.register.keys.current)
+    let rival = RecordEntry(revision, named: digest, summary: .empty)
+    emma.state.withLock { _ = $0.take([rival]) }
+    let history = try emma.history(of: disc).map(\.digest)
+    try #require(Array(history.prefix(2)) == [current.revision, digest])
+    let older = Self.names(0..<200).intersection(lost)
+    let report = try #require(try vault.repair().first)
+    #expect(report.cut.map(\.takenBackCount) == [older.count])
+    #expect(try names(in: emma) == Self.names(0..<250).subtracting(lost).union(older))
   }
 
   @Test func anOlderRevisionCanBeRestoredOverADamagedList() throws {

@@ -221,15 +221,23 @@ package final class Member: Sendable {
   ///
   /// - Throws: `notFound` for an unknown record; what is wrong with its current revision.
   package func history(of record: RecordID) throws(VaultError) -> [NamedRevision] {
-    guard let entry = entry(record) else { throw .notFound(what: "the record") }
+    let versions = rivals(of: record).map(\.revision)
+    if versions.isEmpty { throw .notFound(what: "the record") }
+    return try history(from: versions)
+  }
+
+  /// These revisions and those before them, newest first, as far back as they are kept and can be read.
+  ///
+  /// - Throws: What is wrong with the first of them.
+  func history(from versions: [ContentDigest]) throws(VaultError) -> [NamedRevision] {
     var result: [NamedRevision] = []
-    var waiting = rivals(of: record).map(\.revision)
+    var waiting = versions
     var seen = Set(waiting)
     while let digest = waiting.popLast() {
       let found: RecordRevision
       do { found = try revision(digest) } catch {
         // Older revisions are removed after their retention time; a damaged one keeps nobody from those after it.
-        guard error.isDamage, digest != entry.revision else { throw error }
+        guard error.isDamage, digest != versions.first else { throw error }
         continue
       }
       result.append(NamedRevision(found, named: digest))

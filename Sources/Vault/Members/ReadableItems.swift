@@ -62,8 +62,8 @@ extension Member {
     return item.flatMap { $0.isDeleted ? nil : $0 }
   }
 
-  /// The files that a damaged list lacks, as they were in the newest kept revision whose list shows them. One that was
-  /// removed since may be among them.
+  /// The files that a damaged list lacks, as they were in the newest kept revision before it whose list shows them. One that
+  /// was removed since may be among them. A version that is not joined with it says nothing of what it lost.
   ///
   /// - Parameter damaged: What can be read of the record's current revision.
   func itemsBefore(
@@ -71,8 +71,8 @@ extension Member {
   ) throws(VaultError) -> [Item] {
     var newer = [damaged]
     var found: [Item] = []
-    let current = entry(record)?.revision
-    for version in try history(of: record)
+    guard let current = entry(record)?.revision else { return [] }
+    for version in try history(from: [current])
     where version.digest != current && !version.revision.place.isDeleted {
       let older = try readableItems(of: version.revision)
       found += older.items.filter { item in newer.allSatisfy { $0.mayLack(item.name) } }
