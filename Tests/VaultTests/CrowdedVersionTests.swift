@@ -158,6 +158,18 @@ import VaultTrust
     #expect(titles == ["Note", "Note", "Planted"])
   }
 
+  /// Two entries may name it, as long as only one of them has the name that its device goes by now.
+  @Test func theHistoryHasNoRevisionTwice() throws {
+    let note = try adults.anna.write("Note")
+    let member = try #require(adults.anna.emma)
+    var entry = try #require(member.entry(note))
+    entry.version = VersionVector(device: .random(), counter: 1)
+    let rival = entry
+    member.state.withLock { _ = $0.take([rival]) }
+    try #require(member.rivals(of: note).count == 2)
+    #expect(try member.history(of: note).map(\.digest) == [rival.revision])
+  }
+
   /// Whoever may write has a record name as many devices as a reader takes. Everybody else goes on changing and deleting it.
   @Test func aRecordOfVeryManyDevicesIsChangedAllTheSame() throws {
     let (anna, record) = (adults.anna, RecordID.random())

@@ -231,8 +231,9 @@ package final class Member: Sendable {
   /// - Throws: What is wrong with the first of them.
   func history(from versions: [ContentDigest]) throws(VaultError) -> [NamedRevision] {
     var result: [NamedRevision] = []
-    var waiting = versions
-    var seen = Set(waiting)
+    var seen: Set<ContentDigest> = []
+    // Two entries may name one revision: where a device goes by another name now, an older one has the former.
+    var waiting = versions.filter { seen.insert($0).inserted }
     while let digest = waiting.popLast() {
       let found: RecordRevision
       do { found = try revision(digest) } catch {
