@@ -34,10 +34,10 @@ import VaultTrust
   /// - Parameter other: The record that the revision says it is of; the same where nil.
   private func plant(
     _ record: RecordID, in parent: RecordID, saying other: RecordID? = nil,
-    deviceCount: Int = Limits.versionDevices, isDeleted: Bool = false
+    deviceCount: Int = Limits.versionDevices, isDeleted: Bool = false,
+    time: HybridTime = HybridTime(milliseconds: 1)
   ) throws {
     let member = try #require(adults.anna.emma)
-    let time = HybridTime(milliseconds: 1)
     var revision = RecordRevision(
       record: other ?? record,
       place: RecordPlace(
@@ -156,6 +156,26 @@ import VaultTrust
     let member = try #require(adults.anna.emma)
     let titles = try member.history(of: note).map(\.revision.place.title.string)
     #expect(titles == ["Note", "Note", "Planted"])
+  }
+
+  /// Its time is between two steps of a deletion, of which it knows nothing.
+  @Test func whatWasDeletedComesBackAsItWasWhateverStandsBeside() throws {
+    let note = try adults.anna.write("Note")
+    let member = try #require(adults.anna.emma)
+    let files = try ["a.pdf", "b.pdf"].map { try Item.file($0, Array($0.utf8), in: member) }
+    var edit = RecordEdit(record: note)
+    for file in files { edit.items[file.name] = file }
+    _ = try member.commit([edit])
+    let whole = try #require(member.entry(note))
+    _ = try member.commit([RecordEdit(record: note, items: [files[0].name: nil])])
+    let other = try adults.anna.write("Between")
+    let between = try #require(member.entry(other)).time
+    _ = try member.commit([RecordEdit(record: note, items: [files[1].name: nil])])
+    let place = RecordPlace(parent: .root, title: whole.title, isDeleted: true)
+    _ = try member.commit([RecordEdit(record: note, place: place)])
+    try plant(note, in: .root, deviceCount: 1, time: between)
+    let before = try RecordRestore(member).revisionBeforeDeletion(of: note)
+    #expect(before.digest == whole.revision)
   }
 
   /// Two entries may name it, as long as only one of them has the name that its device goes by now.

@@ -55,7 +55,9 @@ package struct RecordRestore {
   package func revisionBeforeDeletion(
     of record: RecordID
   ) throws(VaultError) -> NamedRevision {
-    let history = try member.history(of: record)
+    guard let entry = member.entry(record) else { throw .notFound(what: "the record") }
+    // A version that is not joined may stand between two steps of the deletion, and is none of them.
+    let history = try member.history(from: [entry.revision])
     let live = history.firstIndex { !$0.revision.place.isDeleted }
     if let damage = damage(before: history[..<(live ?? history.count)]) { throw damage }
     guard var best = live else {
