@@ -181,8 +181,8 @@ extension TreeState {
         if form.file == item.file { continue }
         return nil
       }
-      // What stands there already goes to no file that others have taken all names from.
-      if old?.node != nil, file.links.isEmpty { continue }
+      // What is one of several names goes alone to no file that others have taken all names from.
+      if let shown = old?.node, shown.links.count > 1, file.links.isEmpty { continue }
       if file.isLinked(to: form, in: directory.record) { return (file, form) }
     }
     return nil
