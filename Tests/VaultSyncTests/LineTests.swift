@@ -79,6 +79,35 @@ import VaultTrust
     }
   }
 
+  /// Somebody has read what a copy wrote, and the copy has read that, when it becomes a device of its own: it has heard of the line
+  /// that it goes on with. Neither it nor who follows the other line takes that for another one.
+  @Test func whoHasReadTheLineOfACopyKeepsNobodyFromIt() throws {
+    let family = try Family(count: 3)
+    let (desk, laptop, phone, two) = (family[0], family[1], family[2], MemoryStore())
+    try desk.write("Before", "before")
+    try meet(family.devices, at: remote)
+    try desk.sync(two, as: "two")
+    let twin = try desk.clone()
+    try desk.write("By itself", "by itself")
+    try desk.sync(two, as: "two")
+    try phone.sync(two, as: "two")
+    try twin.write("By the twin", "by the twin")
+    try twin.sync(remote)
+    try laptop.sync(remote)
+    try laptop.write("After it", "after it")
+    try laptop.sync(remote)
+    try twin.sync(remote)
+    try twin.sync(two, as: "two")
+    try #require(twin.vault.device != desk.vault.device)
+    try twin.reopen()
+    #expect(try twin.emma.damageReason == nil)
+    try phone.sync(two, as: "two")
+    #expect(try phone.contents().values.contains("by the twin"))
+    try meet(family.devices + [twin], at: remote)
+    try expectAll(
+      ["before", "by itself", "by the twin", "after it"], on: family.devices + [twin])
+  }
+
   /// A machine is copied while it runs, so one process goes on on both with the same numbers. What the one commits says nothing of
   /// what was made durable on the other one, which is cut.
   @Test func whatACopiedProcessHasLoggedIsItsOwn() throws {

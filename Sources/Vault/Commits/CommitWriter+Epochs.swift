@@ -132,12 +132,19 @@ extension CommitWriter {
     named.insert(context.device.id)
     let own = heads.loaded[context.device.id].map { $0.late == nil ? [] : [$0] } ?? []
     let newest = heads.newestBehind(by: member.witnesses, and: lateHeadsTaken + own).filter {
-      !named.contains($0.key) && !context.people.isFormer($0.key)
+      !named.contains($0.key) && !context.people.isFormer($0.key) && !isOfFormer($0.value)
     }
     if newest.isEmpty { return [] }
     let certified = Set(context.people.persons.values.flatMap(\.devices.keys))
     let known = newest.values.filter { certified.contains($0.device) }
     return member.withRoom(known, atMost: Limits.headHeard, of: \.device)
+  }
+
+  /// Whether it is of the line that the next head goes on with, of the device that this machine was.
+  private func isOfFormer(_ cover: Head.Cover) -> Bool {
+    guard let former, former.head.device == cover.device else { return false }
+    return cover.mark == former.head.mark
+      || heads.lines[context.device.id].contains(cover.mark) && cover.counter > former.above
   }
 
   /// How far the other devices have come of which neither `cover` nor `heard` says as much: those whose heads do not

@@ -34,4 +34,10 @@ extension Member {
 
   /// Whether this machine has written the head, in this process or another one, and none after it.
   func isKept(_ hash: FileHash) throws(VaultError) -> Bool { try keptHead()?.hash == hash }
+
+  /// Whether what is followed here of a device was written by this machine, before it became another one.
+  func hasWritten(_ device: DeviceID, _ heads: HeadsState) throws(VaultError) -> Bool {
+    guard mayWrite, let known = heads.loaded[device] else { return false }
+    return try isKept(known.hash)
+  }
 }

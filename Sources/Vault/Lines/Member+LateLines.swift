@@ -39,7 +39,8 @@ extension Member {
       guard let mark = taken[other], mark != cover.mark, !context.people.isFormer(other),
         retelling(of: other, mark, heads) == nil, retelling(of: other, cover.mark, heads) == nil,
         try isApart(cover.mark, from: mark, of: other, &heads),
-        !takesOver(FollowedLine(mark: mark), of: other, head, of: device, heads)
+        !takesOver(FollowedLine(mark: mark), of: other, head, of: device, heads),
+        !takesOver(FollowedLine(mark: cover.mark), of: other, head, of: device, heads)
       else { continue }
       throw .branched(path: register.path(of: device).string, above: 0)
     }

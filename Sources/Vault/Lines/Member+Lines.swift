@@ -123,6 +123,9 @@ extension Member {
       let mark = cover.mark
       if retelling(of: cover.device, mark, heads) != nil { continue }
       let isOwn = cover.device == context.device.id
+      // Others may have read the line that it goes on with, and it has heard of that from them.
+      let named = FollowedLine(mark: mark)
+      if !isOwn, takesOver(named, of: cover.device, head, of: device, heads) { continue }
       var followed = heads.knownLine(cover.device, by: witnesses)
       // What others have seen of this device says nothing of what it has written itself.
       if followed == nil, !isOwn {
@@ -276,14 +279,6 @@ extension Member {
     case ownCopy(of: DeviceID, above: UInt64)
     /// It is of another line of its device than is followed here, or its writer follows another line of that device.
     case stray(lineOf: DeviceID)
-  }
-
-  /// Whether what is followed here of a device was written by this machine, before it became another one.
-  private func hasWritten(
-    _ device: DeviceID, _ heads: HeadsState
-  ) throws(VaultError) -> Bool {
-    guard mayWrite, let known = heads.loaded[device] else { return false }
-    return try isKept(known.hash)
   }
 
   /// Whether the next head has something to say of the lines of devices that no edit brings: whoever else follows one of

@@ -25,10 +25,12 @@ import Testing
   /// a copy of what lost in which somebody has put a file of their own; a machine and its copy that both wrote under old keys;
   /// a deleted record that comes back with two names of one file, one of which was edited while the other was given; a head that goes
   /// on from a newer one than could be brought; a reader of a machine that was copied, beside its copy's head under old keys;
-  /// and a copy that was stopped after its last head showed, before it was kept.
+  /// a copy that was stopped after its last head showed, before it was kept; and one of whose line it had heard from others when it
+  /// became a device of its own.
   @Test(
     arguments: [
       1_010_607, 1_018_799, 1_020_567, 2_029_391, 3_033_431, 3_003_579, 5_002_475, 7_031_215,
+      8_051_175,
     ])
   func whatFailedOnceHolds(seed: UInt64) throws { try nothingIsLostAndAllAgree(seeds: [seed]) }
 
