@@ -380,6 +380,42 @@ import VaultTrust
     }
   }
 
+  /// A head says that somebody else has taken over a line, and names that line all the same: its writer has not gone by it, and what
+  /// it brings counts in that line. Who follows the other one does not take it.
+  @Test func whoSaysWhoseALineIsAndGoesOnFromItIsNotFollowed() throws {
+    let family = try Family(count: 3)
+    let (desk, laptop, phone, two) = (family[0], family[1], family[2], MemoryStore())
+    try desk.write("Before", "before")
+    try meet(family.devices, at: remote)
+    let taker = try parted(1, from: desk)[0]
+    let (id, other) = (try desk.emma.id, taker.vault.device)
+    // Nothing but its certificate is left of it.
+    try remote.remove(BlobPath(VaultPath.head(id, other).string))
+    try laptop.sync(remote)
+    try phone.sync(remote)
+    #expect(try phone.emma.knownCounters[other] == nil)
+    let twin = try desk.clone()
+    for number in 0..<2 { try desk.write("By itself \(number)", "by itself") }
+    try desk.sync(two, as: "two")
+    try phone.sync(two, as: "two")
+    try twin.write("By the twin", "by the twin")
+    try twin.sync(remote)
+    try laptop.sync(remote)
+    try laptop.write("After it", "after it")
+    try call(newestOf: twin, aHeadOf: taker, by: laptop.emma)
+    let head = BlobPath(VaultPath.head(id, laptop.vault.device).string)
+    for (path, bytes) in laptop.store.blobs
+    where path == head || path.string.contains("/objects/") {
+      if phone.store.blobs[path] != bytes {
+        try phone.store.replace(path, bytes, durably: true)
+      }
+    }
+    _ = try phone.emma.refresh()
+    #expect(try phone.emma.heads.withLock { $0.lines.apart.contains(laptop.vault.device) })
+    let shown = try phone.contents().values
+    #expect(shown.contains("by itself") && !shown.contains("after it"))
+  }
+
   /// An editor says that an owner's newest head is of a line that another one of the owner's devices has taken over, and has
   /// nothing of it.
   @Test func anEditorTellsNobodyWhoseAnOwnersLineIs() throws {
