@@ -108,6 +108,33 @@ import VaultTrust
       ["before", "by itself", "by the twin", "after it"], on: family.devices + [twin])
   }
 
+  /// Something that somebody wrote over a change of the copy's waits for a third device when the copy becomes a device of its own.
+  /// It does not come out later with counters of the line that the copy has left.
+  @Test func whatWaitsIsReadAnewAsOfTheNewDevice() throws {
+    let family = try Family()
+    let (desk, laptop) = (family[0], family[1])
+    try desk.write("Before", "before")
+    try laptop.write("Of the laptop", "of the laptop")
+    try meet(family.devices, at: remote)
+    let twin = try desk.clone()
+    try desk.write("By itself", "by itself")
+    try desk.sync(remote)
+    let note = try twin.write("By the twin", "by the twin")
+    var entry = try #require(twin.emma.entry(note))
+    entry.version[laptop.vault.device] = 1 << 20
+    let waiting = HeldEntry(
+      entry: entry, source: laptop.vault.device, device: laptop.vault.device)
+    try twin.emma.heads.withLock { $0.held = [waiting] }
+    _ = try twin.emma.refresh()
+    #expect(try twin.emma.heads.withLock { $0.held } == [waiting])
+    try twin.sync(remote)
+    try #require(twin.vault.device != desk.vault.device)
+    // No head that is here brings it: it was made up.
+    #expect(try twin.emma.heads.withLock { $0.held.isEmpty && !$0.isToBeRead })
+    try meet(family.devices + [twin], at: remote)
+    try expectAll(["before", "by itself", "by the twin"], on: family.devices + [twin])
+  }
+
   /// A machine is copied while it runs, so one process goes on on both with the same numbers. What the one commits says nothing of
   /// what was made durable on the other one, which is cut.
   @Test func whatACopiedProcessHasLoggedIsItsOwn() throws {
@@ -388,7 +415,7 @@ import VaultTrust
     try desk.write("Before", "before")
     try meet(family.devices, at: remote)
     let taker = try parted(1, from: desk)[0]
-    let (id, other) = (try desk.emma.id, taker.vault.device)
+    let (id, other) = try (desk.emma.id, taker.vault.device)
     // Nothing but its certificate is left of it.
     try remote.remove(BlobPath(VaultPath.head(id, other).string))
     try laptop.sync(remote)

@@ -122,7 +122,11 @@ extension Member {
     try writer.writeHead(.checkpoint)
     heads = writer.heads
     noteLateHeads(heads)
-    if line != nil { try Parting.remove(of: id, state: context.state) }
+    if line != nil {
+      // What waits is known nowhere yet, and so was not renamed.
+      if !heads.held.isEmpty { heads.isToBeRead = true }
+      try Parting.remove(of: id, state: context.state)
+    }
     return renamed
   }
 
