@@ -135,6 +135,28 @@ import VaultTrust
     try expectAll(["before", "by itself", "by the twin"], on: family.devices + [twin])
   }
 
+  /// A copy that has become a device of its own is copied in its turn. What becomes of that is no device that was the first one by
+  /// what it says itself: it goes on saying who has taken over that one's line, also while nobody else does.
+  @Test func whoseCopyIsCopiedGoesOnSayingWhatItTookOver() throws {
+    let family = try Family()
+    let desk = family[0]
+    try desk.write("Before", "before")
+    try meet(family.devices, at: remote)
+    let twin = try parted(1, from: desk)[0]
+    let copy = try twin.clone()
+    let former = twin.vault.device
+    try twin.write("Of the twin", "of the twin")
+    try copy.write("Of its copy", "of its copy")
+    try copyFiles(from: twin, to: copy)
+    _ = try copy.emma.refresh()
+    try #require(copy.vault.device != former)
+    try expectTold([[desk.vault.device, former], [former, copy.vault.device]], by: copy)
+    let all = family.devices + [twin, copy]
+    try meet(all, at: remote)
+    try expectAll(
+      ["before", "of the machine", "of copy 0", "of the twin", "of its copy"], on: all)
+  }
+
   /// A machine is copied while it runs, so one process goes on on both with the same numbers. What the one commits says nothing of
   /// what was made durable on the other one, which is cut.
   @Test func whatACopiedProcessHasLoggedIsItsOwn() throws {

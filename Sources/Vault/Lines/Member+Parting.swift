@@ -117,7 +117,11 @@ extension Member {
     var renamed: Set<RecordID> = []
     if let line {
       renamed = try rename(line.parting)
+      // What it said of lines stays said: it may have taken one over itself, and the copy's head that says so may not be here.
+      let told = writer.heads.retold(by: witnesses, besides: [])
       writer.heads.goOn(as: context.device.id, from: line.head)
+      let left = writer.heads.retold(by: witnesses, besides: [])
+      writer.heads.lines.retold += told.filter { !left.contains($0) }
     }
     try writer.writeHead(.checkpoint)
     heads = writer.heads
