@@ -114,6 +114,7 @@ import VaultTrust
     let family = try Family()
     let (desk, laptop) = (family[0], family[1])
     try desk.write("Before", "before")
+    try meet(family.devices, at: remote)
     try laptop.write("Of the laptop", "of the laptop")
     try meet(family.devices, at: remote)
     let twin = try desk.clone()
