@@ -22,7 +22,7 @@ enum ExitStatus: Int32, CaseIterable {
     switch self {
     case .success: "everything was done"
     case .problemsFound: "done, but problems were found or are left; they are told"
-    case .usage: "the command line is not right"
+    case .usage: "the command line is not right, or names something that is there twice"
     case .wrongSecret: "wrong password or wrong words"
     case .locked: "the vault is locked and nobody could be asked for the password"
     case .damaged: "something in the vault is damaged or missing"
