@@ -54,18 +54,27 @@ import Testing
     for machine in [taker, giver, taker] { try machine.run("sync", remote, expecting: 0) }
   }
 
-  /// As Anna does it on another machine, with her words.
-  private func removeAnnasDevice() throws {
+  /// As Anna does it on another machine, with her words. It asks first which time is true.
+  private func removeAnnasDevice(settlingOn end: String) throws {
     let laptop = Machine("laptop", beside: program)
     try laptop.clone(folder("usb"))
     let devices = try laptop.run("device", "list", "--json", expecting: 0).output
     let ids = devices.split(separator: "\"").filter {
       $0.count == 64 && $0.allSatisfy(\.isHexDigit)
     }
-    for id in Set(ids) {
-      try laptop.run(
-        "device", "revoke", String(id), "--words-file", program.wordsFile, "--yes")
+    func revoke() throws -> [CommandResult] {
+      try Set(ids).map {
+        try laptop.run(
+          "device", "revoke", String($0), "--words-file", program.wordsFile, "--yes")
+      }
     }
+    let refused = try revoke()
+    #expect(!refused.contains { $0.status == 0 })
+    #expect(
+      refused.contains { $0.status == 10 && $0.errors.contains("kinvault member settle") },
+      "\(refused.map(\.errors))")
+    try laptop.run("member", "settle", "Emma", "--on", end, "--yes", expecting: 0)
+    #expect(try revoke().contains { $0.status == 0 })
     try laptop.run("sync")
   }
 
@@ -116,7 +125,7 @@ import Testing
     // What she wrote goes on from what the copy of Anna's machine had written: it is joined once Anna has removed that device.
     try ben.run("sync", "usb")
     #expect(!(try ben.run("record", "list", expecting: 0).output.contains("Vaccine")))
-    try removeAnnasDevice()
+    try removeAnnasDevice(settlingOn: other)
     for machine in [carla, ben] { try machine.run("sync", "usb") }
     let shown = try ben.run("record", "list", expecting: 0).output
     #expect(shown.contains("Vaccine") && shown.contains("Visit"), "\(shown)")

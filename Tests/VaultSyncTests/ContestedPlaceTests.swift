@@ -16,13 +16,13 @@ import VaultTrust
   let usb = MemoryStore()
   /// The remote as it was before Anna handed over, where the puppet's hand over is put for whoever has seen nothing else.
   let thiefs: MemoryStore
-  private let anna: SyncingAdult
+  let anna: SyncingAdult
   let ben: SyncingAdult
   let carla: SyncingAdult
   let dora: SyncingAdult
   let puppet: SyncingAdult
   /// What Anna's links follow that are dated back.
-  private let before: [StatementID]
+  let before: [StatementID]
   /// How she handed over to Ben.
   let truth: StatementID
 

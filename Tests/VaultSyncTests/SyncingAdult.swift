@@ -47,6 +47,20 @@ struct SyncingAdult {
     vault = try opened()
   }
 
+  /// One more device of somebody's, by the words, in this folder.
+  init(
+    recovering id: VaultID, in store: MemoryStore, words: borrowing RecoveryWords
+  ) throws {
+    let copy = VaultCopy(
+      id: id, store: store, state: StateFolder(store: MemoryStore()), clock: .system)
+    let key = try Vault.recover(
+      copy, words: words, device: Family.newDevice,
+      password: SecretBytes(copying: Array("pw".utf8)))
+    let opened = { try Vault.open(copy, key: key, options: OpenOptions()) }
+    (self.store, self.opened, self.words) = (store, opened, [])
+    vault = try opened()
+  }
+
   /// Ben, who joins this family and may write Emma's records; all have met at this remote.
   static func editor(of family: Family, at usb: MemoryStore) throws -> SyncingAdult {
     try family.meet(at: usb)

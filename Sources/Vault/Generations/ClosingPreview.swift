@@ -97,7 +97,7 @@ extension Vault {
         deeds.append(
           ClosingPreview.Deed(kind: .made, member: member.name, time: history.root.time))
       }
-      for link in history.signed(by: certificates).sorted().compactMap(history.link) {
+      for link in history.lasting(signedBy: certificates).sorted().compactMap(history.link) {
         for kind in link.changes.compactMap({ Self.kind(of: $0, in: link) }) {
           deeds.append(ClosingPreview.Deed(kind: kind, member: member.name, time: link.time))
         }

@@ -120,7 +120,7 @@ extension Vault {
     let departing = certificates(of: leaving.devices)
     for member in members {
       let history = member.register.links.history
-      let links = leaving.disowned(of: history.signed(by: departing), history)
+      let links = leaving.disowned(of: history.lasting(signedBy: departing), history)
       if !links.isEmpty { work.members.append(member.name) }
       work.linkCount += links.count
       guard member.isWritten else { continue }

@@ -144,7 +144,7 @@ extension Vault {
 
   /// What these devices of this person have signed that counts, and goes on counting when they are left out: members,
   /// links, and the answer to an invitation. Only links can be disowned: a member that falls would take along what everybody
-  /// has written in it.
+  /// has written in it. Where a place was given up twice it is what stands, until somebody has said which end is true.
   private func countedStatements(
     of leaving: Leaving
   ) throws(VaultError) -> Set<StatementID> {
@@ -158,7 +158,7 @@ extension Vault {
         let root = try MemberRoot.load(id, files: context.signedFiles, people: people)
         if departing.contains(root.certificate) { counted.insert(id.root) }
         let history = try context.opening(of: id).loadLinks().history
-        let signed = history.signed(by: departing)
+        let signed = history.lasting(signedBy: departing)
         counted.formUnion(signed.subtracting(leaving.disowned(of: signed, history)))
       } catch {
         // Of what does not hold nothing counts.

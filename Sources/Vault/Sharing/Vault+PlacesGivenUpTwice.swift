@@ -51,15 +51,56 @@ extension Vault {
   package func placesToSettle(
     alsoIn isMeant: (MemberID) -> Bool = { _ in false }
   ) throws(VaultError) -> [PlaceToSettle] {
-    let entries = try storing(context.store.list("members"))
     let known = try vouching().people.union([person])
+    return try placesGivenUpTwice { (place, id) in
+      known.contains(place.holder) || isMeant(id)
+    }
+  }
+
+  /// The places that were given up twice, of which nobody has said which end is true, in members in which something may hang on
+  /// that which the devices that leave have signed: one of the ends, links that do not count here, or records.
+  ///
+  /// Removed now, what these devices signed goes on to stand, by each of the ends, as far as it is here. Once the person has said
+  /// which one is true, the rest of it comes, and what counts by others alone is not listed any more.
+  package func placesToSettle(before leaving: Leaving) throws(VaultError) -> [PlaceToSettle] {
+    let withoutRoom = try context.ownPerson()
+      .devicesWithoutRoom(besides: leaving.devices, at: device)
+    let devices = leaving.devices.union(withoutRoom)
+    let departing = certificates(of: devices)
+    var found = try placesGivenUpTwice { (place, _) in !place.isDecided }
+    for member in Set(found.map(\.member)) {
+      if try hasHead(of: devices, in: member) { continue }
+      let history = try context.opening(of: member).loadLinks().history
+      let lasting = history.lasting(signedBy: departing)
+      let kept = lasting.subtracting(leaving.disowned(of: lasting, history))
+      let isOfOther = !kept.isSubset(of: history.signed(by: departing))
+      found.removeAll { one in
+        one.member == member && !isOfOther && !one.place.ends.contains { kept.contains($0.link) }
+      }
+    }
+    return found
+  }
+
+  /// Whether one of these devices has written records of a member. Where that was under the keys of another end, nothing here tells
+  /// what they wrote.
+  private func hasHead(
+    of devices: Set<DeviceID>, in member: MemberID
+  ) throws(VaultError) -> Bool {
+    let heads = try storing(context.store.list(BlobPath("members/\(member.hex)/heads")))
+    let names = Set(devices.map(\.hex))
+    return heads.contains { names.contains($0.name) }
+  }
+
+  /// In members that show here or do not.
+  private func placesGivenUpTwice(
+    where isMeant: (PlaceGivenUpTwice, MemberID) -> Bool
+  ) throws(VaultError) -> [PlaceToSettle] {
+    let entries = try storing(context.store.list("members"))
     var found: [PlaceToSettle] = []
     for id in entries.compactMap({ MemberID(hex: $0.name) }) {
       guard let links = try ifWhole(context.opening(of: id).loadLinks()) else { continue }
-      let places = links.history.placesGivenUpTwice
-      found += places.filter { known.contains($0.holder) || isMeant(id) }.map {
-        PlaceToSettle(member: id, place: $0)
-      }
+      found += links.history.placesGivenUpTwice
+        .filter { isMeant($0, id) }.map { PlaceToSettle(member: id, place: $0) }
     }
     return found
   }

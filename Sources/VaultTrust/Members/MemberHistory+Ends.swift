@@ -6,6 +6,8 @@ package struct PlaceGivenUpTwice: Hashable, Sendable {
   /// One of the links that may be the end.
   package struct End: Hashable, Sendable {
     package let link: StatementID
+    /// The device that signed it.
+    package let certificate: StatementID
     /// To whom it hands the place over; nil: its holder leaves.
     package let taker: PersonID?
     /// By its writer's clock, in milliseconds since 1970.
@@ -28,6 +30,9 @@ package struct PlaceGivenUpTwice: Hashable, Sendable {
 
   /// Whether a person has said which one is true.
   package var isSettled: Bool { isRemembered && ends.allSatisfy { $0.counts != $0.isRefused } }
+
+  /// Whether there is none that a person has neither taken for true nor refused. What they took for true may have fallen since.
+  package var isDecided: Bool { isSettled || ends.allSatisfy(\.isRefused) }
 }
 
 extension MemberHistory {
@@ -36,20 +41,24 @@ extension MemberHistory {
     places.flatMap { history in
       history.tenures.compactMap { tenure in
         guard !tenure.others.isEmpty else { return nil }
-        let others = tenure.others.map { self.end($0, of: tenure) }
+        let refused = Set(tenure.refused)
+        let others = tenure.others.map { end($0, of: tenure, refused) }
         return PlaceGivenUpTwice(
           place: history.place, holder: tenure.holder,
-          ends: (tenure.end.map { [self.end($0.link, of: tenure)] } ?? [])
+          ends: (tenure.end.map { [end($0.link, of: tenure, refused)] } ?? [])
             + others.sorted { ($0.time, $0.link) < ($1.time, $1.link) },
           isRemembered: tenure.isRemembered, isContested: tenure.isContested)
       }
     }
   }
 
-  private func end(_ number: Int, of tenure: Tenure) -> PlaceGivenUpTwice.End {
+  private func end(
+    _ number: Int, of tenure: Tenure, _ refused: Set<Int>
+  ) -> PlaceGivenUpTwice.End {
     PlaceGivenUpTwice.End(
-      link: graph.ids[number], taker: graph.links[number].handOver, time: graph.links[number].time,
-      counts: number == tenure.end?.link, isRefused: tenure.refused.contains(number))
+      link: graph.ids[number], certificate: graph.links[number].certificate,
+      taker: graph.links[number].handOver, time: graph.links[number].time,
+      counts: number == tenure.end?.link, isRefused: refused.contains(number))
   }
 
   /// The links that do not count and come before an end that a person has refused, or after it.

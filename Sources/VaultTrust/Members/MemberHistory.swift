@@ -6,6 +6,7 @@ package struct MemberHistory: Sendable {
   package let root: MemberRoot
   let graph: LinkGraph
   let verdicts: [LinkVerdict]
+  private let standings: LinkStandings
   let places: [PlaceHistory]
   package let access: Access
   /// What is left of each person's gifts.
@@ -19,6 +20,7 @@ package struct MemberHistory: Sendable {
     self.member = member
     self.root = root
     self.graph = graph
+    self.standings = standings
     let first = Place(link: member.root, person: root.person)
     var judge = MemberJudge(graph: graph, first: first, standings: standings)
     if let staying = Self.whoStays(judge) {
@@ -58,6 +60,40 @@ package struct MemberHistory: Sendable {
   package func couldWrite(_ person: PersonID) -> Bool {
     (remainders[person] ?? []).contains { $0.gift.role.mayWrite }
       || writersByOtherEnds.contains(person)
+  }
+
+  /// What a closing lists of the links that devices with these certificates, of one person, have signed: those that count, and
+  /// where a place was given up twice, and no person has said which end is true, those that stand and may count elsewhere. A
+  /// closing that left these out would decide the matter for everybody. What a person has refused is not listed, also if it is a
+  /// leaving, which counts by itself.
+  package func lasting(signedBy certificates: Set<StatementID>) -> Set<StatementID> {
+    let signed = graph.ids.indices.filter { certificates.contains(graph.links[$0].certificate) }
+    var lasting = signed.filter { verdicts[$0] == .counts }
+    if placesGivenUpTwice.contains(where: { !$0.isDecided }) {
+      let writers = Set(signed.map { graph.links[$0].person })
+      let after = graph.future(of: graph.ids.indices.filter { gives($0, to: writers) })
+      lasting += signed.filter { number in
+        let link = graph.links[number]
+        guard verdicts[number] != .counts, standings.stands[number] else { return false }
+        // Of agreements and leavings so many are looked at and no more: those that never count are not kept for good.
+        if link.isAgreement {
+          return link.follows.compactMap(graph.number).contains {
+            graph.links[$0].offer == link.person
+          }
+        }
+        return link.place != nil || after.contains(number)
+      }
+    }
+    return Set(lasting.map { graph.ids[$0] }).subtracting(standings.refused)
+  }
+
+  private func gives(_ number: Int, to people: Set<PersonID>) -> Bool {
+    graph.links[number].changes.contains { change in
+      switch change {
+      case .give(let person, _, _), .handOver(let person): people.contains(person)
+      case .limit, .offer, .agree: false
+      }
+    }
   }
 
   /// The verdict on a link of this member; nil if it is not here.

@@ -22,6 +22,10 @@ struct DeviceRevokeCommand: ParsableCommand {
       with \u{2018}kinvault history\u{2019}, which says that they are not certain, and take back what is wrong with \
       \u{2018}kinvault restore\u{2019}. Whoever has the device could have dated back what they signed.
 
+      A device in wrong hands can give an owner's place up once more, to somebody else. Where one was given up twice, and what \
+      the device signed may hang on it, say first which time is true (kinvault member settle): what it signed for the other one \
+      ends with it, for everybody. With --unsettled it is removed at once, and that stays open.
+
       A device in wrong hands can let others in. Where these are more than there is room for, they go with it; and if a \
       second device was stolen, name both.
 
@@ -43,6 +47,12 @@ struct DeviceRevokeCommand: ParsableCommand {
       valueName: "date"))
   var since: DateArgument?
 
+  @Flag(
+    help:
+      "Remove it though an owner's place was given up twice, and it is not said which time is true."
+  )
+  var unsettled = false
+
   @OptionGroup var wordsOptions: KnownWordsOptions
 
   @Flag(help: "Do not ask whether it is meant.") var yes = false
@@ -63,6 +73,9 @@ struct DeviceRevokeCommand: ParsableCommand {
       let names = lost.map { Terminal.visible(vault.name(of: $0.id)) }
       let name = names.joined(separator: " and ")
       let leaving = Leaving(Set(lost.map(\.id)), since: since)
+      if !unsettled {
+        try requireSettled(try vault.placesToSettle(before: leaving), of: name, in: vault)
+      }
       try vault.closingPreview(removing: leaving.devices)
         .print(in: vault, departing: name, disownedSince: since)
       if let since {
@@ -100,6 +113,26 @@ struct DeviceRevokeCommand: ParsableCommand {
     }
     return begin
   }
+
+  /// Whoever says it first removes with the device what is not true, for everybody. Otherwise it stays open.
+  private func requireSettled(
+    _ places: [PlaceToSettle], of name: String, in vault: Vault
+  ) throws {
+    if places.isEmpty { return }
+    let members = Set(places.map(\.member)).sorted { $0.hex < $1.hex }
+    let shown = members.prefix(Self.shownMembers).map { id in
+      let name = vault.member(id)?.name.string ?? String(id.hex.prefix(12))
+      return "\n  kinvault member settle \(ShellWord.quoted(name))"
+    }.joined()
+    let more = members.count - Self.shownMembers
+    throw CommandError.refused(
+      "An owner's place was given up more than once, and only one of these times can be true: what \(name) signed may hang on it. To "
+        + "see them, and to say first which one it is:\(shown)\(more > 0 ? "\n  and so of \(more) more" : "")\n"
+        + "What \(name) signed for the others counts nowhere then. To remove it at once, and leave that open: --unsettled"
+    )
+  }
+
+  private static let shownMembers = 5
 
   private func tellWhatIsNotListed(_ members: [Member], of name: String) {
     if members.isEmpty { return }

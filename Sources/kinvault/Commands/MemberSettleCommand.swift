@@ -128,7 +128,9 @@ private struct PlacesInWords {
 
   /// - Parameter text: A member's name, or the first digits of an id; nil: all.
   static func load(of vault: Vault, named text: String?) throws -> PlacesInWords {
-    let places = try vault.placesToSettle { member in text.map(member.begins) ?? false }
+    let places = try vault.placesToSettle { member in
+      text.map { member.begins(with: $0) || vault.member(member)?.name.string == $0 } ?? false
+    }
     var words = PlacesInWords()
     words.add(places, named: text, try PersonLookup.load(of: vault), in: vault)
     // Of one that does not show nobody knows more than that there is nothing to settle.
