@@ -6,8 +6,6 @@ package struct PlaceGivenUpTwice: Hashable, Sendable {
   /// One of the links that may be the end.
   package struct End: Hashable, Sendable {
     package let link: StatementID
-    /// The device that signed it.
-    package let certificate: StatementID
     /// To whom it hands the place over; nil: its holder leaves.
     package let taker: PersonID?
     /// By its writer's clock, in milliseconds since 1970.
@@ -56,8 +54,7 @@ extension MemberHistory {
     _ number: Int, of tenure: Tenure, _ refused: Set<Int>
   ) -> PlaceGivenUpTwice.End {
     PlaceGivenUpTwice.End(
-      link: graph.ids[number], certificate: graph.links[number].certificate,
-      taker: graph.links[number].handOver, time: graph.links[number].time,
+      link: graph.ids[number], taker: graph.links[number].handOver, time: graph.links[number].time,
       counts: number == tenure.end?.link, isRefused: refused.contains(number))
   }
 

@@ -6,6 +6,7 @@ package struct MemberHistory: Sendable {
   package let root: MemberRoot
   let graph: LinkGraph
   let verdicts: [LinkVerdict]
+  /// By what they were judged.
   private let standings: LinkStandings
   let places: [PlaceHistory]
   package let access: Access
