@@ -54,6 +54,25 @@ import VaultTrust
     #expect(emma.register.links.access.includes(adults.carla.id))
   }
 
+  /// He takes Carla's access more often than one link has room to follow. What Anna gives her again comes after all of it.
+  @Test func whatWasTakenAnyNumberOfTimesIsGivenAgain() throws {
+    let (anna, carla) = (adults.anna, adults.carla)
+    try adults.share(with: carla, .viewer)
+    let tips = try #require(adults.ben.emma).register.links.history.tips
+    for number in 0..<1_100 {
+      _ = try forge(
+        follows: tips, [.limit(carla.id, nil, until: 0)], time: UInt64(number))
+    }
+    try anna.reopen()
+    let member = try #require(anna.emma)
+    try #require(member.register.links.history.tips.count > 1_024)
+    try #require(!member.register.links.access.includes(carla.id))
+    try anna.vault.share(member, with: carla.id, role: .viewer)
+    #expect(member.register.links.access.includes(carla.id))
+    try anna.reopen()
+    #expect(try #require(anna.emma).register.links.access.includes(carla.id))
+  }
+
   /// They stand as near to the beginning as they can, and before what Ben gave in earnest. Once he is out, his own words could
   /// leave out of what he signed whatever they like, and whom he gave access would lose it.
   @Test func whatIsTakenOutIsConfirmedHoweverMuchItIs() throws {

@@ -46,6 +46,7 @@ struct Adversary {
     let made = links.contains(place.link) && random.number(below: 4) > 0 ? [place.link] : []
     let more = (0..<random.number(below: 3)).compactMap { _ in random.pick(links) }
     let follows = Array(Set(made + more))
+    if random.number(below: 100) == 0 { return flood(by: device, follows) }
     switch random.number(below: 8) {
     case 0: certify(device)
     case 1: close()
@@ -66,6 +67,20 @@ struct Adversary {
       }
     }
   }
+
+  /// Leaves more often than anybody does.
+  private mutating func flood(by device: TestDevice, _ follows: [StatementID]) {
+    let role: Role? = random.number(below: 2) == 0 ? nil : .viewer
+    for number in 0..<Self.floodCount {
+      links.append(
+        world.link(
+          member, by: device, as: nil, follows: follows,
+          [.limit(device.person.id, role, until: 0)], time: UInt64(number)))
+    }
+  }
+
+  /// More than a reader would look at who looks at some.
+  private static let floodCount = 80
 
   /// A device and a place: mostly one that was its person's once.
   private mutating func seat() -> (TestDevice, Place)? {

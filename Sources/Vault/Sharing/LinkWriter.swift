@@ -11,9 +11,17 @@ struct LinkWriter {
   let context: VaultContext
   /// Of this device, which signs.
   private let certificate: StatementID
+  private let gathered = Gathered()
 
-  /// - Throws: `keysDivided`, `thisDeviceRemoved` when this device may not sign now.
+  /// What was gathered once is followed by all that is written.
+  private final class Gathered {
+    var tips: [StatementID]?
+  }
+
+  /// - Throws: `keysDivided`, `thisDeviceRemoved` when this device may not sign now; `io` while there are statements that this
+  ///   machine could not read: they may say who is out.
   init(_ links: MemberLinks, _ context: VaultContext) throws(VaultError) {
+    if let error = links.unread ?? context.people.unread.values.first { throw error }
     self.links = links
     self.context = context
     certificate = try context.ownCertificate().id
@@ -33,7 +41,7 @@ struct LinkWriter {
     guard let seat = place ?? links.history.seats(of: context.person).first else {
       throw .ownersOnly(member: links.member)
     }
-    let follows = links.history.tips(for: context.person)
+    let follows = try gatheredTips(as: seat)
     var confirmed = links.history.unconfirmed(by: people)[...]
     func link(confirming count: Int) -> Link {
       Link(
@@ -49,6 +57,25 @@ struct LinkWriter {
     var last = link(confirming: Link.confirmLimit)
     (last.changes, last.epoch, last.wraps) = (changes, epoch, wraps)
     try store(last)
+  }
+
+  /// What a link follows so that it comes after all that counts here: where that is more than one can follow, others are written
+  /// before it.
+  private func gatheredTips(as seat: Place) throws(VaultError) -> [StatementID] {
+    if let tips = gathered.tips { return tips }
+    let gatherings = links.history.gatherings(for: context.person)
+    if gatherings.isEmpty { return links.history.tips(for: context.person) }
+    var tips: [StatementID] = []
+    for follows in gatherings {
+      tips.append(
+        try store(
+          Link(
+            member: links.member, person: context.person, certificate: certificate, place: seat,
+            follows: follows, time: context.clock.milliseconds())))
+    }
+    tips.sort()
+    gathered.tips = tips
+    return tips
   }
 
   /// So many wraps are written in one link, which may have much else to say.
@@ -93,11 +120,11 @@ struct LinkWriter {
         time: context.clock.milliseconds(), heads: heads))
   }
 
-  private func store(_ link: Link) throws(VaultError) {
+  @discardableResult private func store(_ link: Link) throws(VaultError) -> StatementID {
     let files = context.signedFiles
     let body = link.encoded()
-    let path = VaultPath.link(
-      links.member, files.binding.vault.statementID(.link, body: body))
+    let id = files.binding.vault.statementID(.link, body: body)
+    let path = VaultPath.link(links.member, id)
     do { _ = try Link(decoding: body) } catch {
       // What nobody would take is not written.
       guard case .limit(let what, let found, let limit) = error else {
@@ -108,6 +135,7 @@ struct LinkWriter {
     let device = context.device
     try files.store(
       files.statement(.link, body) { device.signingKey.sign($0) }, at: path, in: context.store)
+    return id
   }
 
   /// Wraps an epoch's key for a person's open generation; the file is durable when this returns.

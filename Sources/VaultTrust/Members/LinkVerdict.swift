@@ -38,13 +38,16 @@ package enum TenureEnd: Hashable, Sendable {
 
 /// The time for which one person holds a place.
 struct Tenure: Hashable, Sendable {
+  static let toldLeavings = 64
+
   let holder: PersonID
   /// The link with which it begins; nil: the member's root.
   let beginning: Int?
   /// Limits by more senior owners.
   var takings: [Limit] = []
   var end: TenureEnd?
-  /// The links that would be its end as well: whoever has the holder's keys can sign another one, beside the first.
+  /// The links that would be its end as well: whoever has the holder's keys can sign another one, beside the first. Of leavings
+  /// no more than `toldLeavings`.
   var others: [Int] = []
   /// Those of them of which a person has said that they are not the end.
   var refused: [Int] = []

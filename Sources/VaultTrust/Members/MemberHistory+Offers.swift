@@ -40,17 +40,15 @@ extension MemberHistory {
     let link = graph.links[best]
     let known = graph.closure(of: [best])
     let agreements = agreements(of: taker)
+    let agreedTo = Set(agreements.flatMap { graph.links[$0].follows })
     return PlaceOffer(
       id: graph.ids[best], place: place, giver: holder, taker: taker,
       certificate: link.certificate, time: link.time,
       agreement: agreements.filter { graph.links[$0].follows == [graph.ids[best]] }
         .map { graph.ids[$0] }.min(),
       isOvertaken: !written.allSatisfy(known.contains),
-      hadAgreement: agreements.contains { agreement in
-        graph.links[agreement].follows.contains { offer in
-          steps.contains { graph.ids[$0] == offer }
-            && isRepeated(offer, in: steps, known, to: taker)
-        }
+      hadAgreement: steps.contains { step in
+        agreedTo.contains(graph.ids[step]) && isRepeated(step, in: steps, known, to: taker)
       })
   }
 
@@ -75,10 +73,10 @@ extension MemberHistory {
   ///
   /// - Parameter known: The past of the later one, and itself.
   private func isRepeated(
-    _ offer: StatementID, in steps: [Int], _ known: LinkSet, to taker: PersonID
+    _ offer: Int, in steps: [Int], _ known: LinkSet, to taker: PersonID
   ) -> Bool {
-    guard let first = graph.number(of: offer), known.contains(first) else { return false }
-    let before = graph.closure(of: [first])
+    guard known.contains(offer) else { return false }
+    let before = graph.closure(of: [offer])
     return steps.filter { known.contains($0) && !before.contains($0) }
       .allSatisfy { graph.links[$0].offer == taker && graph.links[$0].handOver == nil }
   }

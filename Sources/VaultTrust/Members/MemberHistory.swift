@@ -76,7 +76,7 @@ package struct MemberHistory: Sendable {
       lasting += signed.filter { number in
         let link = graph.links[number]
         guard verdicts[number] != .counts, standings.stands[number] else { return false }
-        // Of agreements and leavings so many are looked at and no more: those that never count are not kept for good.
+        // Anybody can write any number of agreements and leavings: those that never count are not listed.
         if link.isAgreement {
           return link.follows.compactMap(graph.number).contains {
             graph.links[$0].offer == link.person
@@ -115,19 +115,43 @@ package struct MemberHistory: Sendable {
   package func tips(for person: PersonID) -> [StatementID] {
     let (tips, limit) = (lastCounting, StatementLimits.linkFollows)
     guard tips.count > limit else { return tips.map { graph.ids[$0] }.sorted() }
-    let ranks = Dictionary(zip(places.map(\.place), 0...), uniquingKeysWith: min)
-    func rank(_ link: Int) -> Int { graph.links[link].place.flatMap { ranks[$0] } ?? places.count }
-    let gifts = (remainders[person] ?? []).filter { $0.role != nil }.compactMap(\.gift.link)
-      .sorted { (rank($0), $0) < (rank($1), $1) }
-    var followed: Set<Int> = []
-    for gift in gifts.prefix(limit / 2) {
-      let after = graph.future(of: gift)
-      if let tip = tips.first(where: { $0 == gift || after.contains($0) }) { followed.insert(tip) }
-    }
+    var followed = Set(needed(of: tips, by: person))
+    let rank = ranksOfLinks
     for tip in tips.sorted(by: { (rank($0), -$0) < (rank($1), -$1) }) where followed.count < limit {
       followed.insert(tip)
     }
     return followed.map { graph.ids[$0] }.sorted()
+  }
+
+  /// Where there are more tips than one link can follow: what links follow that say nothing else, so that one after these comes
+  /// after all tips. Each of them counts, as it comes after what the person was given.
+  ///
+  /// What is given beside a limit does not outlast it, and anybody who was ever given something can write any number of leavings.
+  package func gatherings(for person: PersonID) -> [[StatementID]] {
+    let (tips, limit) = (lastCounting, StatementLimits.linkFollows)
+    guard tips.count > limit else { return [] }
+    let needed = Set(needed(of: tips, by: person))
+    let others = tips.filter { !needed.contains($0) }
+    return stride(from: 0, to: others.count, by: limit - needed.count).map { start in
+      (needed + others[start...].prefix(limit - needed.count)).map { graph.ids[$0] }.sorted()
+    }
+  }
+
+  /// How senior the place is as whose holder a link was written; those of no place come last.
+  private var ranksOfLinks: (Int) -> Int {
+    let ranks = Dictionary(zip(places.map(\.place), 0...), uniquingKeysWith: min)
+    return { link in graph.links[link].place.flatMap { ranks[$0] } ?? places.count }
+  }
+
+  /// Some of the tips after which the person has what they were given; at most half of what a link follows.
+  private func needed(of tips: [Int], by person: PersonID) -> [Int] {
+    let rank = ranksOfLinks
+    let gifts = (remainders[person] ?? []).filter { $0.role != nil }.compactMap(\.gift.link)
+      .sorted { (rank($0), $0) < (rank($1), $1) }
+    return gifts.prefix(StatementLimits.linkFollows / 2).compactMap { gift in
+      let after = graph.future(of: gift)
+      return tips.first { $0 == gift || after.contains($0) }
+    }
   }
 
   /// The places that the person holds, the most senior first.

@@ -10,6 +10,13 @@ struct LinkStandings {
   let refused: Set<StatementID>
 }
 
+/// What a leaving leaves, and how it stands to each gift of its writer.
+private struct LeavingEffect: Hashable {
+  let changes: [Change]
+  let isAfter: [Bool]
+  let isBefore: [Bool]
+}
+
 /// Judges a member's links, place after place from the most senior on: Docs/Format.md, section 16.
 struct MemberJudge {
   let graph: LinkGraph
@@ -17,8 +24,9 @@ struct MemberJudge {
   /// A person none of whose leavings counts, as nobody else would stay.
   private let staying: PersonID?
   private let written: [Place: [Int]]
+  /// Those that stand.
   private let leavings: [PersonID: [Int]]
-  private let agreements: [PersonID: [Int]]
+  private let agreements: Set<Int>
   private var pasts: [LinkSet?]
   /// Links that a counting one confirms, each with the rank of the most senior place that does.
   private var confirmed: [Int: Int] = [:]
@@ -40,7 +48,7 @@ struct MemberJudge {
     verdicts = standings.stands.map { $0 ? .noPlace : .departed }
     var written: [Place: [Int]] = [:]
     var leavings: [PersonID: [Int]] = [:]
-    var agreements: [PersonID: [Int]] = [:]
+    var agreements: Set<Int> = []
     let named = Set(graph.links.flatMap(\.confirmed))
     for (number, link) in graph.links.enumerated()
     where standings.stands[number] || named.contains(graph.ids[number]) {
@@ -48,9 +56,9 @@ struct MemberJudge {
         written[place, default: []].append(number)
       } else if standings.stands[number] {
         if link.isAgreement {
-          Self.add(number, of: link.person, to: &agreements)
+          agreements.insert(number)
         } else {
-          Self.add(number, of: link.person, to: &leavings)
+          leavings[link.person, default: []].append(number)
         }
       }
     }
@@ -68,11 +76,6 @@ struct MemberJudge {
     judgeLeavings()
     judgeAgreements()
     judgeWhatRivalsMade()
-  }
-
-  private static func add(_ link: Int, of person: PersonID, to links: inout [PersonID: [Int]]) {
-    guard links[person, default: []].count < StatementLimits.leavings else { return }
-    links[person, default: []].append(link)
   }
 
   /// The links that come before this one; computed once.
@@ -132,7 +135,8 @@ struct MemberJudge {
   /// Finds the link that ends a tenure, and those that may be it as well.
   private func setEnd(of tenure: inout Tenure, among own: [Int], leavings may: LinkSet) {
     let holder = tenure.holder
-    let handOvers = own.filter { isAgreed($0, among: own) }
+    let ownLinks = Set(own)
+    let handOvers = own.filter { isAgreed($0, to: ownLinks) }
     let leaving = holder == staying ? [] : (leavings[holder] ?? []).filter(may.contains)
     let candidates = graph.firsts(of: handOvers + leaving)
     // Whatever becomes of the end on which a person has settled: another one is none for it.
@@ -144,7 +148,12 @@ struct MemberJudge {
       isLeaving.contains(left) == isLeaving.contains(right)
         ? graph.ids[left] < graph.ids[right] : isLeaving.contains(right)
     }
-    tenure.others = candidates.filter { $0 != best }
+    // Any number of leavings can stand beside it, in each tenure of their writer. None of them makes anybody an owner, and it is
+    // enough to tell that there are others.
+    let others = candidates.filter { $0 != best }
+    tenure.others =
+      others.filter { !isLeaving.contains($0) }
+      + others.filter(isLeaving.contains).prefix(Tenure.toldLeavings)
     tenure.refused = candidates.filter { standings.refused.contains(graph.ids[$0]) }
     tenure.isRemembered = remembered.count == 1
     guard let best else { return }
@@ -152,10 +161,12 @@ struct MemberJudge {
       graph.links[best].handOver.map { .handedOver(link: best, to: $0) } ?? .left(link: best)
   }
 
-  /// Whether the link hands over what its taker has agreed to take: it follows the agreement alone, and that the offer.
-  private func isAgreed(_ handOver: Int, among own: [Int]) -> Bool {
+  /// Whether the link hands over what its taker has agreed to take: it follows the agreement alone, and that the offer, which
+  /// is one of these links.
+  private func isAgreed(_ handOver: Int, to own: Set<Int>) -> Bool {
     guard let taker = graph.links[handOver].handOver, let agreement = onlyFollowed(by: handOver),
-      agreements[taker]?.contains(agreement) ?? false, let offer = onlyFollowed(by: agreement)
+      agreements.contains(agreement), graph.links[agreement].person == taker,
+      let offer = onlyFollowed(by: agreement)
     else { return false }
     return graph.links[offer].offer == taker && own.contains(offer)
   }
@@ -201,32 +212,57 @@ struct MemberJudge {
 
   private mutating func judgeLeavings() {
     for (person, links) in leavings {
-      // Whoever was never given anything costs no walk.
-      guard let given = gifts[person] else { continue }
-      for link in links {
+      guard let given = gifts[person]?.map(\.link) else { continue }
+      // One walk for all of them: anybody can write any number. The creator's first place comes before every link.
+      let after = given.contains(nil) ? nil : graph.future(of: given.compactMap(\.self))
+      for link in telling(among: links.filter { after?.contains($0) ?? true }, of: given) {
         guard person != staying else {
           verdicts[link] = .someoneStays
           continue
         }
-        let past = past(of: link)
-        let follows = given.contains { $0.link.map(past.contains) ?? true }
-        guard follows, case .limit(_, let role, _)? = graph.links[link].changes.first else {
-          continue
-        }
+        guard case .limit(_, let role, _)? = graph.links[link].changes.first else { continue }
         verdicts[link] = .counts
         limits[person, default: []].append(Limit(link: link, rank: nil, role: role, until: 0))
       }
     }
   }
 
+  /// Of one person's leavings those that say more than others do: the ends of tenures, and of those that leave the same of the same
+  /// gifts the first ones.
+  ///
+  /// - Parameter given: The links of that person's gifts; nil for the member's root.
+  private mutating func telling(among leavings: [Int], of given: [Int?]) -> [Int] {
+    guard leavings.count > StatementLimits.alike else { return leavings }
+    let gifts = Set(given.compactMap(\.self)).sorted()
+    let futures = gifts.map { graph.future(of: $0) }
+    let pasts = gifts.map { past(of: $0) }
+    let ends = Set(places.flatMap(\.tenures).compactMap(\.end?.link))
+    var counts: [LeavingEffect: Int] = [:]
+    return leavings.filter { link in
+      if ends.contains(link) { return true }
+      let effect = LeavingEffect(
+        changes: graph.links[link].changes, isAfter: futures.map { $0.contains(link) },
+        isBefore: pasts.map { $0.contains(link) })
+      counts[effect, default: 0] += 1
+      return counts[effect, default: 0] <= StatementLimits.alike
+    }
+  }
+
   private mutating func judgeAgreements() {
-    for (taker, links) in agreements {
-      for link in links {
-        guard let offer = onlyFollowed(by: link), verdicts[offer] == .counts,
-          graph.links[offer].offer == taker
-        else { continue }
-        verdicts[link] = .counts
+    // What a hand over follows is more than one of many.
+    let used = Set(
+      graph.links.indices.filter { graph.links[$0].handOver != nil }
+        .compactMap { onlyFollowed(by: $0) })
+    var counts: [Int: Int] = [:]
+    for link in agreements.sorted() {
+      guard let offer = onlyFollowed(by: link), verdicts[offer] == .counts,
+        graph.links[offer].offer == graph.links[link].person
+      else { continue }
+      counts[offer, default: 0] += 1
+      guard counts[offer, default: 0] <= StatementLimits.alike || used.contains(link) else {
+        continue
       }
+      verdicts[link] = .counts
     }
   }
 
