@@ -76,4 +76,22 @@ import VaultTrust
     answering.note(answers: made.map(\.id))
     #expect(answering.people.count == Vouching.limit + 1)
   }
+
+  /// Whoever has a copy of Anna's machine names as many as there is room for, before everybody else.
+  @Test func takingAccessFromWhomAThiefNamedMakesRoom() {
+    var family = Family()
+    let emma = family.emma
+    let dora = family.newcomer("Dora")
+    let gift = family.world.link(
+      emma, by: family.annaDesk, as: family.annasPlace, follows: [family.carlIn],
+      [.give(dora.person, .editor)])
+    let made = (0..<Vouching.limit).map { TestPerson("Made up \($0)") }
+    let thefts = family.world.link(
+      emma, by: family.annaPhone, as: family.annasPlace, made.map { .give($0, .viewer) })
+    #expect(judged(family, own: family.ben).people.isSuperset(of: made.map(\.id)))
+    _ = family.world.link(
+      emma, by: family.annaDesk, as: family.annasPlace, follows: [gift, thefts].sorted(),
+      made.map { .take($0) })
+    #expect(judged(family, own: family.ben).people.contains(dora.person.id))
+  }
 }

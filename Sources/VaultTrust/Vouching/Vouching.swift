@@ -5,7 +5,8 @@ import VaultModel
 ///
 /// Needs no key but for what it begins with: whom the person knows, and which members show to them.
 package struct Vouching: Hashable, Sendable {
-  /// In one member, or with one invitation, each person vouches for at most so many others.
+  /// In one member each person vouches for at most so many others who have access, and so many who have none; with one
+  /// invitation for so many.
   package static let limit = 64
 
   /// Whose judgement this is.
@@ -64,17 +65,26 @@ package struct Vouching: Hashable, Sendable {
   }
 }
 
+/// By whom somebody is named in a member, and whether they have access to it.
+private struct Naming: Hashable {
+  let writer: PersonID
+  let hasAccess: Bool
+}
+
 extension MemberHistory {
-  /// Who made the member, and who wrote or is named in a link that counts; of those that one person names the first ones.
+  /// Who made the member, and who wrote or is named in a link that counts; of those that one person names the first ones who have
+  /// access, and the first ones who have not. Whoever has a device of an owner can name any number before all others: taking
+  /// access from these gives their room back.
   package var vouched: Set<PersonID> {
     var people: Set<PersonID> = [root.person]
-    var named: [PersonID: Set<PersonID>] = [:]
+    var named: [Naming: Set<PersonID>] = [:]
     for number in graph.ids.indices where verdicts[number] == .counts {
       let link = graph.links[number]
       people.insert(link.person)
-      for person in link.changes.map(\.person)
-      where named[link.person, default: []].count < Vouching.limit {
-        named[link.person, default: []].insert(person)
+      for person in link.changes.map(\.person) {
+        let naming = Naming(writer: link.person, hasAccess: access.includes(person))
+        guard named[naming, default: []].count < Vouching.limit else { continue }
+        named[naming, default: []].insert(person)
       }
     }
     return named.values.reduce(into: people) { $0.formUnion($1) }
