@@ -78,7 +78,7 @@ extension Member {
   func noteHidden(by entries: [RecordEntry], _ heads: inout HeadsState) throws(VaultError) {
     let replacing = withRecords(heads) { manifest in
       entries.flatMap { entry in
-        manifest.rivals(of: entry.record).filter { entry.compare(to: $0) == .dominates }
+        manifest.rivals(of: entry.record) { entry.compare(to: $0) == .dominates }
           .map { (entry: entry, known: $0) }
       }
     }
@@ -101,7 +101,7 @@ extension Member {
     let entries = (segments + (rest ?? [])).flatMap(\.entries)
     let hiding = withRecords(heads) { manifest in
       entries.flatMap { entry in
-        manifest.rivals(of: entry.record).filter { $0.compare(to: entry) == .dominates }
+        manifest.rivals(of: entry.record) { $0.compare(to: entry) == .dominates }
           .map { (entry: $0, known: entry) }
       }
     }
@@ -184,7 +184,9 @@ extension Member {
     var found: [(revision: ContentDigest, version: VersionVector)] = []
     var open = [known.revision]
     var seen = Set(open)
-    while let digest = open.popLast(), seen.count <= Self.joinedVersionLimit {
+    while let digest = open.popLast(), seen.count <= Self.joinedVersionLimit,
+      found.count < Self.ownVersionLimit
+    {
       guard let revision = try ifWhole(self.revision(digest)) else { continue }
       if revision.isUnsignedJoin {
         open += revision.previous.filter { seen.insert($0).inserted }
@@ -214,7 +216,10 @@ extension Member {
     return false
   }
 
-  private static let joinedVersionLimit = 64
+  /// Any number of versions can be joined two by two, and whoever makes some up can have this device's stand deepest.
+  private static let joinedVersionLimit = 1024
+  /// For each of them what comes before an entry is looked into.
+  private static let ownVersionLimit = 64
   private static let pastLimit = 1024
 
   /// Writes what is hidden once more, in a commit of its own: whatever is written next goes on from that.

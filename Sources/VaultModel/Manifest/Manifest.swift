@@ -10,12 +10,12 @@ package struct Manifest: Sendable {
     case unchanged
     /// It now counts; what it replaced, or nil for a record that is new here.
     case replaced(RecordEntry?)
-    /// It and these know nothing of each other; they wait for a merge.
-    case concurrent(with: [RecordEntry])
+    /// It and others know nothing of each other; they wait for a merge.
+    case concurrent
   }
 
   private var nodes = RecordNodes()
-  // Entries that are concurrent with the one that shows, by record; seldom any.
+  // Entries that are concurrent with the one that shows, by record; seldom any. In no order: an editor can make any number.
   private var others: [RecordID: [RecordEntry]] = [:]
   // Revisions among the entries that are sealed in another epoch than the current one; seldom any.
   private var late: [ContentDigest: StatementID] = [:]
@@ -86,11 +86,20 @@ package struct Manifest: Sendable {
   /// Whether there are records with more than one entry. O(1).
   package var hasConflicts: Bool { !others.isEmpty }
 
-  /// Every entry of a record that no other one dominates, the one that shows first; none of a record that is not
-  /// known.
+  /// Every entry of a record that no other one dominates, greatest first: that is the one that shows; none of a record that is
+  /// not known.
   package func rivals(of record: RecordID) -> [RecordEntry] {
     guard let shown = nodes[record] else { return [] }
-    return [shown] + (others[record] ?? [])
+    guard !others.isEmpty, let hidden = others[record] else { return [shown] }
+    return [shown] + hidden.sorted(by: Self.showsBefore)
+  }
+
+  /// Those of them that are meant, in no order: for whoever asks of many entries, which may be of one record.
+  package func rivals(
+    of record: RecordID, where isMeant: (RecordEntry) -> Bool
+  ) -> [RecordEntry] {
+    guard let shown = nodes[record] else { return [] }
+    return (isMeant(shown) ? [shown] : []) + (others[record] ?? []).filter(isMeant)
   }
 
   /// The entries whose revisions are sealed in another epoch than the current one.
@@ -105,15 +114,15 @@ package struct Manifest: Sendable {
   ///
   /// - Parameter epoch: That of its revision; nil for the current one.
   package func isNews(_ entry: RecordEntry, from epoch: StatementID? = nil) -> Bool {
-    rivals(of: entry.record).allSatisfy {
-      let order = rank(entry, epoch, $0)
-      return order == .dominates || order == .concurrent
-    }
+    guard let shown = nodes[entry.record] else { return true }
+    return !rank(entry, epoch, shown).isKnown && replaced(by: entry, epoch) != nil
   }
 
   /// Whether the entry's revision is one of those that count for its record: no other one that is known replaces it.
   package func holds(_ entry: RecordEntry) -> Bool {
-    rivals(of: entry.record).contains { $0.revision == entry.revision }
+    guard let shown = nodes[entry.record] else { return false }
+    if shown.revision == entry.revision { return true }
+    return others[entry.record]?.contains { $0.revision == entry.revision } ?? false
   }
 
   /// Joins an entry into the manifest.
@@ -123,44 +132,86 @@ package struct Manifest: Sendable {
   ///
   /// - Parameter epoch: That of its revision; nil for the current one.
   package mutating func apply(_ entry: RecordEntry, from epoch: StatementID? = nil) -> Change {
-    if late.isEmpty, epoch == nil { return join(entry, from: nil) }
-    let before = rivals(of: entry.record)
-    let change = join(entry, from: epoch)
-    if change == .unchanged { return change }
-    for gone in before where gone.revision != entry.revision {
-      if !rivals(of: entry.record).contains(gone) { late[gone.revision] = nil }
-    }
-    late[entry.revision] = epoch
-    return change
-  }
-
-  private mutating func join(_ entry: RecordEntry, from epoch: StatementID?) -> Change {
     let position = nodes.position(of: entry.record)
     guard let shown = nodes[position] else {
       nodes.set(entry, at: position)
+      if epoch != nil { late[entry.revision] = epoch }
       return .replaced(nil)
     }
-    if others.isEmpty || others[entry.record] == nil {
-      switch rank(entry, epoch, shown) {
-      case .dominates:
-        nodes.set(entry, at: position)
-        return .replaced(shown)
-      case .dominated, .equal: return .unchanged
-      case .concurrent: return keep([shown, entry], afterAdding: entry)
-      }
+    let order = rank(entry, epoch, shown)
+    guard !order.isKnown, let replaced = replaced(by: entry, epoch) else { return .unchanged }
+    removeOthers(replaced, of: entry.record)
+    if order == .dominates { forgetEpoch(of: shown) }
+    if epoch != nil || !late.isEmpty { late[entry.revision] = epoch }
+    return order == .dominates
+      ? show(entry, at: position, insteadOf: shown) : add(entry, at: position, beside: shown)
+  }
+
+  /// Which of the entries that do not show this one replaces; nil if one of them knows all that it does.
+  private func replaced(by entry: RecordEntry, _ epoch: StatementID?) -> [Int]? {
+    guard !others.isEmpty, let hidden = others[entry.record] else { return [] }
+    var replaced: [Int] = []
+    for (index, other) in hidden.enumerated() {
+      let order = rank(entry, epoch, other)
+      if order.isKnown { return nil }
+      if order == .dominates { replaced.append(index) }
     }
-    var rivals = (others[entry.record] ?? []) + [shown]
-    for rival in rivals {
-      let order = rank(entry, epoch, rival)
-      if order == .dominated || order == .equal { return .unchanged }
+    return replaced
+  }
+
+  private mutating func removeOthers(_ indices: [Int], of record: RecordID) {
+    guard !indices.isEmpty, let hidden = others.removeValue(forKey: record) else { return }
+    for index in indices { forgetEpoch(of: hidden[index]) }
+    let gone = Set(indices)
+    let left = hidden.indices.filter { !gone.contains($0) }.map { hidden[$0] }
+    if !left.isEmpty { others[record] = left }
+  }
+
+  private mutating func forgetEpoch(of entry: RecordEntry) {
+    if !late.isEmpty { late[entry.revision] = nil }
+  }
+
+  private mutating func forgetEpochs(of record: RecordID) {
+    if late.isEmpty { return }
+    for gone in rivals(of: record) { forgetEpoch(of: gone) }
+  }
+
+  /// Shows the greatest of the entry, which dominates the one that shows, and of those that do not show.
+  private mutating func show(
+    _ entry: RecordEntry, at position: RecordNodes.Position, insteadOf shown: RecordEntry
+  ) -> Change {
+    guard let (index, greatest) = greatestOther(of: entry.record) else {
+      nodes.set(entry, at: position)
+      return .replaced(shown)
     }
-    rivals.removeAll { rank(entry, epoch, $0) == .dominates }
-    return keep(rivals + [entry], afterAdding: entry, replacing: shown)
+    if Self.showsBefore(greatest, entry) {
+      nodes.set(greatest, at: position)
+      others[entry.record]?[index] = entry
+    } else {
+      nodes.set(entry, at: position)
+    }
+    return .concurrent
+  }
+
+  /// Of those that do not show.
+  private func greatestOther(of record: RecordID) -> (index: Int, entry: RecordEntry)? {
+    guard !others.isEmpty, let hidden = others[record] else { return nil }
+    return hidden.enumerated().min { Self.showsBefore($0.element, $1.element) }
+      .map { ($0.offset, $0.element) }
+  }
+
+  private mutating func add(
+    _ entry: RecordEntry, at position: RecordNodes.Position, beside shown: RecordEntry
+  ) -> Change {
+    let isGreater = Self.showsBefore(entry, shown)
+    if isGreater { nodes.set(entry, at: position) }
+    others[entry.record, default: []].append(isGreater ? shown : entry)
+    return .concurrent
   }
 
   /// Puts an entry in the place of whatever is known of its record, newer or not.
   package mutating func replace(_ entry: RecordEntry) {
-    for gone in rivals(of: entry.record) { late[gone.revision] = nil }
+    forgetEpochs(of: entry.record)
     others[entry.record] = nil
     nodes.set(entry)
   }
@@ -175,21 +226,10 @@ package struct Manifest: Sendable {
   /// Forgets these records, as if they had never been known: for tombstones that nobody needs any more.
   package mutating func remove(_ records: Set<RecordID>) {
     for record in records {
-      for gone in rivals(of: record) { late[gone.revision] = nil }
+      forgetEpochs(of: record)
       others[record] = nil
       nodes.remove(record)
     }
-  }
-
-  /// Keeps the maximal entries of one record, the greatest of them shown.
-  private mutating func keep(
-    _ maximal: [RecordEntry], afterAdding entry: RecordEntry, replacing shown: RecordEntry? = nil
-  ) -> Change {
-    let sorted = maximal.sorted(by: Self.showsBefore)
-    nodes.set(sorted[0])
-    others[entry.record] = sorted.count > 1 ? Array(sorted.dropFirst()) : nil
-    if sorted.count == 1 { return .replaced(shown) }
-    return .concurrent(with: sorted.filter { $0 != entry })
   }
 
   /// How the first of two entries of a record, of this epoch, stands to the second, which is known. Two that know the
@@ -233,5 +273,9 @@ package struct Manifest: Sendable {
     // To the last field: what others say of a revision need not be so.
     return joined.sortedEntries == wanted ? additions : nil
   }
+}
 
+extension VersionVector.Order {
+  /// Whether the right one knows all that the left one knows.
+  fileprivate var isKnown: Bool { self == .dominated || self == .equal }
 }

@@ -93,9 +93,8 @@ package struct VersionVector: Hashable, Sendable {
   }
 
   package func compare(to other: VersionVector) -> Order {
-    if case .one(let left) = storage, case .one(let right) = other.storage,
-      left.device == right.device
-    {
+    if case .one(let left) = storage, case .one(let right) = other.storage {
+      guard left.device == right.device else { return .concurrent }
       if left.counter == right.counter { return .equal }
       return left.counter > right.counter ? .dominates : .dominated
     }
