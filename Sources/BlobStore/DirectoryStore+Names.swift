@@ -20,9 +20,10 @@ extension DirectoryStore {
     _ name: UnsafePointer<CChar>, in folder: Int32, durably: Bool, _ change: () -> Int32
   ) -> Int32 {
     let held = hold(name, in: folder)
-    defer { if let held { close(held) } }
+    guard held >= 0 || held == -ENOENT else { return held }
+    defer { if held >= 0 { close(held) } }
     let error = change()
-    guard error == 0, durably || held != nil else { return error }
+    guard error == 0, durably || held >= 0 else { return error }
     return settle(name, in: folder)
   }
 
@@ -30,7 +31,10 @@ extension DirectoryStore {
   func take(
     _ name: UnsafePointer<CChar>, from folder: Int32, _ change: () -> Int32
   ) -> Int32 {
-    guard let held = hold(name, in: folder) else { return change() }
+    let held = hold(name, in: folder)
+    if held == -ENOENT { return change() }
+    // Without a descriptor left, say, what it stands for may be free before the folder is on the disk.
+    guard held >= 0 else { return held }
     defer { close(held) }
     let error = change()
     guard error == 0 else { return error }
@@ -39,11 +43,12 @@ extension DirectoryStore {
     return flushed == 0 ? errorOf { fsync(folder) } : flushed
   }
 
-  /// Keeps what has the name from being free before the descriptor is closed; nil where there is no need or nothing.
-  private func hold(_ name: UnsafePointer<CChar>, in folder: Int32) -> Int32? {
-    guard fileSystem == .fat else { return nil }
-    let held = retryingInterrupted { kv_hold(folder, name) }
-    return held >= 0 ? held : nil
+  /// Keeps what has the name from being free before the descriptor is closed.
+  ///
+  /// - Returns: The descriptor, or -errno; -ENOENT where there is no need, or nothing.
+  private func hold(_ name: UnsafePointer<CChar>, in folder: Int32) -> Int32 {
+    guard fileSystem == .fat else { return -ENOENT }
+    return retryingInterrupted { kv_hold(folder, name) }
   }
 
   /// Waits until a file that was just renamed is on disk under its name; -errno if it does not get there.
@@ -77,10 +82,15 @@ extension DirectoryStore {
       defer { folders = [] }
       return folders
     }
+    var waiting = left
+    // One that was not reached has told nobody yet what became of it.
+    defer { leftFolders.withLock { $0.formUnion(waiting) } }
     for path in left {
       let folder = open(path, O_RDONLY | O_DIRECTORY)
-      if folder == -ENOENT { continue }
-      try Descriptor(folder, path: path.string).sync(path: path.string)
+      if folder != -ENOENT, folder != -ENOTDIR {
+        try Descriptor(folder, path: path.string).sync(path: path.string)
+      }
+      waiting.remove(path)
     }
   }
 }

@@ -28,6 +28,7 @@ import Threads
 package final class DirectoryStore: LocalStore {
   package let folder: FilePath
   let root: Descriptor
+  private let barriers = BarrierTurns()
   /// Nil where `barrier` has to be `syncfs`.
   let ordered: OrderedFiles?
   let fileSystem: FileSystemKind
@@ -177,18 +178,19 @@ package final class DirectoryStore: LocalStore {
   // MARK: Durability
 
   package func barrier() throws(BlobStoreError) {
-    if let error = ordered?.finish() {
-      try check(error, .root)
-      return
+    try barriers.take { () throws(BlobStoreError) in
+      if let error = ordered?.finish() { return try check(error, .root) }
+      try syncFileSystem()
     }
-    try syncFileSystem()
   }
 
   /// Unlike `barrier` followed by `renameDurably`, it needs nothing that is to be renamed.
   package func flush() throws(BlobStoreError) {
-    // Also lets go of the descriptors that it keeps.
-    if let error = ordered?.finish() { try check(error, .root) }
-    try syncFileSystem()
+    try barriers.take { () throws(BlobStoreError) in
+      // Also lets go of the descriptors that it keeps.
+      if let error = ordered?.finish() { try check(error, .root) }
+      try syncFileSystem()
+    }
   }
 
   private func syncFileSystem() throws(BlobStoreError) {
