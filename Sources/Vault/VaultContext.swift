@@ -215,12 +215,10 @@ final class VaultContext: Sendable {
     let memory = try state.loadPeopleMemory()
     let read = try People.load(store: store, files: signedFiles, memory: memory)
     knownPeople.withLock { $0 = read }
-    let before = readMarks.withLock { known in
-      defer { known = marks }
-      return known
-    }
+    let taken = marks.filter { read.unread[$0.key] == nil }
+    let before = readMarks.withLock { $0 }
     // What a register says of names is noted where it is read; each published segment of a log writes one.
-    if let before, Self.statements(before) != Self.statements(marks) { noteAccessChange() }
+    if let before, Self.statements(before) != Self.statements(taken) { noteAccessChange() }
     if let own = read[person], !keys.isCurrent(for: own) || own.former[device.id] != nil {
       try renewKeys(of: own, memory)
     }
@@ -228,6 +226,8 @@ final class VaultContext: Sendable {
       try read.putBack(into: store)
       try state.remember(read, own: person, wraps: keys.wraps)
     }
+    // Not before: what was not kept, and what could not be read, is looked at again.
+    readMarks.withLock { $0 = taken }
   }
 
   /// Reads everyone again if their files are not those that were read: a closing that has come lets devices out, and no other

@@ -154,6 +154,15 @@ extension VaultError {
     }
   }
 
+  /// Whether it says nothing of what was to be read: a disk did not answer or is full, say, or too many files are open. Read again,
+  /// it may be whole, so nobody may go on as if it were not there.
+  package var isOfTheMachine: Bool {
+    switch self {
+    case .io, .noSpace: true
+    default: false
+    }
+  }
+
   /// Whether a signed file does not hold, since it is damaged or missing, or since its device has been removed.
   package var isOfBrokenFile: Bool {
     if case .signedByRemovedDevice = self { true } else { isDamage }

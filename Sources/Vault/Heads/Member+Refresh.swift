@@ -193,7 +193,9 @@ extension Member {
       heads.seen[device] != fingerprint
         || heads.refused[device].map({ $0 != statements }) ?? false
     }
-    guard files.contains(where: { $0.device != context.device.id }) else { return files }
+    guard hasUnreadStatements || files.contains(where: { $0.device != context.device.id }) else {
+      return files
+    }
     // Somebody may have let the device out since, or a program that copies brought its certificate beside its first head.
     try context.reloadPeopleIfChanged()
     return register.inReadingOrder(files)
@@ -248,9 +250,15 @@ extension Member {
       heads.waiting[device] = look.obstacle(after: error, of: id)
       if heads.waiting[device] != nil { return .nothing }
       heads.seen[device] = fingerprint
-      heads.refused[device] = try register.statementMarks()
+      // With a statement that could not be read it may count: it is looked at again.
+      heads.refused[device] = hasUnreadStatements ? [:] : try register.statementMarks()
       return .nothing
     }
+  }
+
+  /// Whether there are statements that this machine could not read just now.
+  private var hasUnreadStatements: Bool {
+    register.links.unread != nil || !context.people.unread.isEmpty
   }
 
   /// Remembers which of this device's counters another machine has used, where this one has not written `head`: what that brings

@@ -49,7 +49,8 @@ struct HeadLook: Sendable {
     isInVain = !hasWaitedEnough || before.isGivenUp
   }
 
-  /// What to wait for after this look failed; nil when it was not for want of a file that may still come.
+  /// What to wait for after this look failed; nil when it was not for want of a file that may still come, or that this machine
+  /// could not read just now.
   func obstacle(after error: VaultError, of member: MemberID) -> Obstacle? {
     let object: BlobPath?
     switch error {
@@ -57,6 +58,9 @@ struct HeadLook: Sendable {
     case .damaged(let path, _):
       guard let damaged = Self.object(path, of: member) else { return nil }
       object = damaged
+    // Read again it may be whole. One that a disk does not give hides only its own record in the end, as a damaged one does.
+    case .io(let path, _): object = Self.object(path, of: member)
+    case .noSpace: object = nil
     default: return nil
     }
     let isSame = before.map { $0.head == head && $0.object == object } ?? false
@@ -107,7 +111,7 @@ extension Member {
     }
     // Of several revisions of a record, the older ones may have been collected.
     let newest = Manifest(news + entriesWaiting(for: head, heads))
-    _ = try inParallel(news.filter { newest.rivals(of: $0.record).contains($0) }) {
+    _ = try inParallel(news.filter { newest.holds($0) }) {
       (entry) throws(VaultError) in _ = try self.items(of: self.revision(entry.revision))
     }
   }

@@ -34,7 +34,13 @@ final class KnownLinks: Sendable {
   /// Whether it looks otherwise now.
   func isNews(_ marks: StatementMarks) -> Bool { seen.withLock { $0 != marks } }
 
-  func note(_ marks: StatementMarks) { seen.withLock { $0 = marks } }
+  /// - Returns: Whether they are others.
+  @discardableResult func note(_ marks: StatementMarks) -> Bool {
+    seen.withLock { seen in
+      defer { seen = marks }
+      return seen != marks
+    }
+  }
 }
 
 extension VaultContext {
@@ -102,8 +108,8 @@ extension Member {
     let links = try opening.loadLinks()
     // Where it is lost, it stays news until the links are taken in.
     guard links.role(of: context.person, now: opening.now) != nil else { return true }
-    register.known.note(links.marks)
-    context.noteAccessChange()
+    // What cannot be read is news at each look, and no change.
+    if register.known.note(links.marks) { context.noteAccessChange() }
     return false
   }
 

@@ -12,6 +12,8 @@ struct MemberLinks: Sendable {
   let files: [VaultPath: [UInt8]]
   /// What the folder of the links looked like, sound ones and others.
   let marks: StatementMarks
+  /// Why something of it could not be read just now, which is not among the marks; nil: all was read.
+  let unread: VaultError?
   /// What this machine remembers and the folder lacks.
   let lost: [VaultPath: [UInt8]]
   let problems: [Problem]
@@ -145,7 +147,7 @@ struct LinkReading {
     let rootFile = try readRoot(rootPath)
     let root = try MemberRoot.load(member, from: rootFile, people: people, memory: memory)
     let entries = try Self.entries(of: member, in: store)
-    let (news, found, foreign) = try readFolder(entries)
+    let (news, found, unread, foreign) = try readFolder(entries)
     var (known, problems) = (news, foreign)
     for (path, bytes) in memory.files {
       if case .link = path { known[path] = bytes }
@@ -167,7 +169,9 @@ struct LinkReading {
       trust.history.wrapFiles(of: trust.epochs.over).map { VaultPath.epochWrap(member, $0) })
     let lasting = trust.history.lasting
     return MemberLinks(
-      member: member, trust: trust, files: known, marks: Self.marks(entries),
+      member: member, trust: trust, files: known,
+      marks: Self.marks(entries.filter { unread[$0.path] == nil }),
+      unread: unread.values.first,
       lost: try lost(found, without: over),
       problems: problems.sorted { $0.path < $1.path }, wrapsThatAreOver: over,
       lasting: lasting,
@@ -176,10 +180,13 @@ struct LinkReading {
       })
   }
 
-  /// - Returns: The files that this machine does not remember; everything that lies there; and what is wrong with it.
+  /// - Returns: The files that this machine does not remember; everything that lies there; what could not be read just now, and
+  ///   looks new the next time; and what is wrong.
   private func readFolder(_ entries: [(path: BlobPath, entry: BlobEntry)]) throws(VaultError) -> (
-    news: [VaultPath: [UInt8]], found: Set<VaultPath>, problems: [Problem]
+    news: [VaultPath: [UInt8]], found: Set<VaultPath>, unread: [BlobPath: VaultError],
+    problems: [Problem]
   ) {
+    var unread: [BlobPath: VaultError] = [:]
     var news: [VaultPath: [UInt8]] = [:]
     var problems: [Problem] = []
     var found: Set<VaultPath> = []
@@ -192,10 +199,11 @@ struct LinkReading {
       found.insert(path)
       if memory.files[path] != nil { continue }
       do { news[path] = try read(path) } catch {
+        if error.isOfTheMachine { unread[place] = error }
         problems.append(Problem(error, path: text))
       }
     }
-    return (news, found, problems)
+    return (news, found, unread, problems)
   }
 
   /// What lies in the folder of a member's links.

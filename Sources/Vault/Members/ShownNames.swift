@@ -15,6 +15,8 @@ package final class ShownNames: Sendable {
     /// The file as it was read or written last.
     var file: [UInt8]?
     var failure: VaultError?
+    /// Why what stands in the file is not known; nil where it was read, or there is none.
+    var unread: VaultError?
   }
 
   private static let path: BlobPath = "shown"
@@ -116,9 +118,14 @@ package final class ShownNames: Sendable {
   var failure: VaultError? { memory.withLock { $0.failure } }
 
   private func load(_ memory: inout Memory) -> PinnedNames {
-    do { return try read(&memory) } catch {
+    do {
+      let pins = try read(&memory)
+      memory.unread = nil
+      return pins
+    } catch {
+      memory.unread = nil
       if case .notFound = error { return memory.pins ?? PinnedNames() }
-      memory.failure = error
+      (memory.failure, memory.unread) = (error, error)
       return memory.pins ?? PinnedNames()
     }
   }
@@ -145,13 +152,15 @@ package final class ShownNames: Sendable {
     }
   }
 
+  /// What could not be read may hold names that nobody else knows, and is not written over; what is damaged has none any more.
   private func save(_ pins: PinnedNames, _ memory: inout Memory) {
+    if let unread = memory.unread, !unread.isDamage { return }
     let sealed = key.seal(pins.encoded(), label: .shown, path: Self.path.string, counter: 0)
     let file = sealed.nonce + sealed.ciphertext
     do {
       try state.store.replace(Self.path, file, durably: true)
       memory.file = file
-      memory.failure = nil
+      memory.failure = memory.unread
     } catch { memory.failure = VaultError(error) }
   }
 }

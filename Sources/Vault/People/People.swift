@@ -15,6 +15,8 @@ struct People: Sendable {
   let files: [VaultPath: [UInt8]]
   /// Statements that this machine remembers and the folder lacks.
   let lost: [VaultPath: [UInt8]]
+  /// Statements that this machine could not read just now.
+  let unread: [BlobPath: VaultError]
   private let formerDevices: Set<DeviceID>
   private let leftOutBy: [DeviceID: [PersonID]]
 
@@ -66,6 +68,7 @@ struct People: Sendable {
       reading.paths.filter { statements.broken[$0.key] == nil }.map { ($0.value, $0.key.bytes) },
       uniquingKeysWith: { first, _ in first })
     lost = reading.lost
+    unread = reading.unread
     problems =
       reading.problems
       + statements.broken.compactMap { file, error in

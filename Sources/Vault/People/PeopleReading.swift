@@ -13,6 +13,8 @@ struct PeopleReading {
   private(set) var paths: [StatementFile: VaultPath] = [:]
   private(set) var lost: [VaultPath: [UInt8]] = [:]
   private(set) var problems: [Problem] = []
+  /// What this machine could not read just now, and nobody may take for absent.
+  private(set) var unread: [BlobPath: VaultError] = [:]
 
   init(store: any BlobStore, vault: VaultID, memory: PeopleMemory) {
     self.store = store
@@ -66,7 +68,9 @@ struct PeopleReading {
       }
       add(path, bytes)
     } catch {
-      problems.append(Problem(VaultError(error), path: path.string))
+      let error = VaultError(error)
+      if error.isOfTheMachine { unread[BlobPath(path.string)] = error }
+      problems.append(Problem(error, path: path.string))
     }
   }
 

@@ -1,0 +1,111 @@
+import BlobStore
+import Glibc
+import TestSupport
+import Testing
+import Threads
+import VaultCrypto
+import VaultErrors
+import VaultModel
+
+@testable import Vault
+
+/// A machine that has too many files open for a moment: some files cannot be read, and are there all the same.
+private final class ShortOfDescriptors: InspectingStore {
+  let inner: any LocalStore
+  private let folder = Guarded<String?>(nil)
+  private let refused = Guarded(0)
+
+  init(_ inner: any LocalStore) { self.inner = inner }
+
+  /// How many reads failed.
+  var refusedCount: Int { refused.withLock { $0 } }
+
+  /// Files below this folder cannot be read; nil: all can.
+  func refuse(below path: String?) { folder.withLock { $0 = path } }
+
+  func inspect(_ call: StoreCall) throws(BlobStoreError) {
+    guard [.read, .readRange, .openForReading].contains(call.kind),
+      let refusedFolder = folder.withLock({ $0 }), call.path.string.hasPrefix(refusedFolder)
+    else { return }
+    refused.withLock { $0 += 1 }
+    throw .io(path: call.path.string, errno: EMFILE)
+  }
+}
+
+@Suite struct UnreadFilesTests {
+  private let adults: Adults
+  /// Anna's mount.
+  private let store: ShortOfDescriptors
+  private let mount: Vault
+
+  init() throws {
+    adults = try Adults()
+    try adults.share(with: adults.ben, .owner)
+    try adults.share(with: adults.carla, .viewer)
+    store = ShortOfDescriptors(adults.anna.store)
+    mount = try adults.anna.open(on: store)
+  }
+
+  private var emma: Member { get throws { try #require(mount.members.first) } }
+
+  /// Brings what Ben has, and has the mount look while what lies below a folder cannot be read, and then once more.
+  private func look(whileUnreadable folder: String) throws {
+    try Replicas.carry(from: adults.ben.store, to: adults.anna.store)
+    store.refuse(below: folder)
+    _ = try? mount.refreshMembers()
+    _ = try? emma.refresh()
+    try #require(store.refusedCount > 0)
+    store.refuse(below: nil)
+    _ = try mount.refreshMembers()
+    _ = try emma.refresh()
+  }
+
+  /// Ben takes Carla's access away.
+  @Test func aLinkThatCouldNotBeReadIsReadLater() throws {
+    let member = try #require(adults.ben.emma)
+    try adults.ben.vault.beginEpoch(of: member, without: [adults.carla.id])
+    try look(whileUnreadable: "members/\(member.id.hex)/links")
+    #expect(try !emma.register.links.access.includes(adults.carla.id))
+    #expect(try emma.epoch == member.epoch)
+  }
+
+  @Test func aRevisionThatCouldNotBeReadIsReadLater() throws {
+    try adults.ben.write("Vaccine card")
+    try look(whileUnreadable: "members/\(emma.id.hex)/objects")
+    let titles = try emma.children(of: .root).map(\.title.string)
+    #expect(titles.contains("Vaccine card"), "\(titles)")
+  }
+
+  @Test func aHeadThatCouldNotBeReadIsReadLater() throws {
+    try adults.ben.write("Vaccine card")
+    try look(whileUnreadable: "members/\(emma.id.hex)/heads")
+    let titles = try emma.children(of: .root).map(\.title.string)
+    #expect(titles.contains("Vaccine card"), "\(titles)")
+  }
+
+  /// Ben's words are replaced, which says as well which of his devices stay.
+  @Test func aClosingThatCouldNotBeReadIsReadLater() throws {
+    let ben = adults.ben
+    let words = try RecoveryWords(parsing: ben.words.joined(separator: " "))
+    let new = RecoveryWords.random()
+    try ben.vault.replaceWords(words, with: new)
+    let tips = try #require(ben.vault.context.people[ben.id]).history.tips
+    try look(whileUnreadable: "people/\(ben.id.hex)/closings")
+    #expect(mount.context.people[ben.id]?.history.tips == tips)
+  }
+
+  /// Under which names members show is not written anew by a machine that could not read how it was.
+  @Test func namesThatCouldNotBeReadAreNotWrittenOver() throws {
+    let stateStore = ShortOfDescriptors(adults.anna.stateStore)
+    let process = try adults.anna.open(on: adults.anna.store, state: stateStore)
+    let before = try adults.anna.stateStore.read("shown", limit: 1 << 20)
+    stateStore.refuse(below: "shown")
+    _ = try process.addMember(named: #require(FileName("Liam")))
+    try #require(stateStore.refusedCount > 0)
+    #expect(try adults.anna.stateStore.read("shown", limit: 1 << 20) == before)
+    stateStore.refuse(below: nil)
+    _ = try process.addMember(named: #require(FileName("Noah")))
+    let later = try adults.anna.open(on: adults.anna.store)
+    #expect(Set(later.shownNames.values.map(\.string)).isSuperset(of: ["Emma", "Liam", "Noah"]))
+  }
+}
