@@ -14,14 +14,16 @@ struct AuditSync {
   /// - Parameter vault: Where segments of other devices are put; nil while it is locked.
   func run(into vault: Vault?) throws(SyncError) {
     guard session.looksEverywhere else { return }
+    let here: Set<VaultPath>
+    do { here = try segments(in: session.home.store, limit: .max) } catch {
+      throw .vault(VaultError(error))
+    }
     let there: Set<VaultPath>
-    do { there = try segments(in: session.remote) } catch {
+    do {
+      there = try segments(in: session.remote, limit: RemoteLook.nameLimit + here.count)
+    } catch {
       guard error.concernsOneFile else { throw .remote(error) }
       return session.note(.endlessListing("audit"))
-    }
-    let here: Set<VaultPath>
-    do { here = try segments(in: session.home.store) } catch {
-      throw .vault(VaultError(error))
     }
     let left = Set(
       session.memory.returnedSegments.filter { $0.value >= Self.returnLimit }.keys)
@@ -117,9 +119,11 @@ struct AuditSync {
     return true
   }
 
-  private func segments(in store: any BlobStore) throws(BlobStoreError) -> Set<VaultPath> {
+  private func segments(
+    in store: any BlobStore, limit: Int
+  ) throws(BlobStoreError) -> Set<VaultPath> {
     var found: Set<VaultPath> = []
-    try store.walk(under: "audit", depth: 3, limit: RemoteLook.nameLimit) { path, entry in
+    try store.walk(under: "audit", depth: 3, limit: limit) { path, entry in
       if let path, entry.kind == .blob, let known = VaultPath(parsing: path.string),
         case .auditSegment = known
       {

@@ -61,11 +61,11 @@ extension RemoteLook {
     return look
   }
 
-  /// More names in one folder than any family has.
+  /// More names in one folder than any family has, besides those that are here: what everybody carries must shut no folder.
   static let nameLimit = 100_000
-  /// More than in the folder of anybody in it.
+  /// More than in the folder of anybody in it, besides those that are here.
   static let personNameLimit = 10_000
-  /// More than in the folders of all its members.
+  /// More than in the folders of all its members, besides those that are here.
   static let memberNameLimit = 500_000
 }
 
@@ -179,7 +179,8 @@ struct RemoteLooking {
   // MARK: Names
 
   private func listPeople(_ look: inout RemoteLook) throws(SyncError) {
-    if try listPeople(under: "people", limit: RemoteLook.nameLimit, &look) { return }
+    let here = local.count { if case .person = $0.owner { true } else { false } }
+    if try listPeople(under: "people", limit: RemoteLook.nameLimit + here, &look) { return }
     session.note(.crowdedPeople)
     look.isPeopleCut = true
     try listKnownPeople(&look)
@@ -187,13 +188,15 @@ struct RemoteLooking {
 
   /// Looks by their names for the people who are known: whatever lies beside their folders keeps no news of them away.
   private func listKnownPeople(_ look: inout RemoteLook) throws(SyncError) {
-    for person in knownPeople where look.files.count < RemoteLook.memberNameLimit {
+    let here = Dictionary(grouping: local, by: \.owner).mapValues(\.count)
+    for person in knownPeople where look.files.count < RemoteLook.memberNameLimit + local.count {
       if skipping.skips(.person(person)) {
         look.passedBy.insert(.person(person))
         continue
       }
       let folder = BlobPath("people/\(person.hex)")
-      if try listPeople(under: folder, limit: RemoteLook.personNameLimit, &look) {
+      let limit = RemoteLook.personNameLimit + (here[.person(person)] ?? 0)
+      if try listPeople(under: folder, limit: limit, &look) {
         look.listedByName.insert(person)
       } else {
         session.note(.endlessListing(folder.string))
@@ -306,18 +309,21 @@ struct RemoteLooking {
   ) throws(SyncError) -> RemoteLook {
     var look = RemoteLook()
     let folder = BlobPath("members/\(member.hex)")
+    let here = known.localByOwner[.member(member)] ?? []
     do {
       let heads = folder.appending("heads")
-      for entry in try list(heads) {
+      for entry in try list(heads, besides: here) {
         add(heads.child(named: entry.name), entry, to: &look)
       }
       guard hasNewsOfPeople || needsSearch(member, look.files, known) else { return look }
       look.searched.insert(member)
       for part in ["links", "wraps"] {
         let inside = folder.appending(part)
-        for entry in try list(inside) { add(inside.child(named: entry.name), entry, to: &look) }
+        for entry in try list(inside, besides: here) {
+          add(inside.child(named: entry.name), entry, to: &look)
+        }
       }
-      for entry in try list(folder) where !entry.isFolder {
+      for entry in try list(folder, besides: here) where !entry.isFolder {
         add(folder.child(named: entry.name), entry, to: &look)
       }
     } catch {
@@ -328,13 +334,18 @@ struct RemoteLooking {
     return look
   }
 
-  private func list(_ folder: BlobPath) throws(BlobStoreError) -> [BlobEntry] {
+  /// - Parameter here: Files that are here, of this folder and others. They count for nothing.
+  private func list(
+    _ folder: BlobPath, besides here: [VaultPath] = []
+  ) throws(BlobStoreError) -> [BlobEntry] {
     let isEndless = BlobStoreError.endlessListing(
       folder: folder.string, limit: RemoteLook.nameLimit)
     guard left.withLock({ $0 > 0 }) else { throw isEndless }
     let entries = try session.remote.list(folder)
-    guard entries.count <= RemoteLook.nameLimit else { throw isEndless }
-    left.withLock { $0 -= entries.count }
+    let prefix = folder.string + "/"
+    let newCount = max(0, entries.count - here.count { $0.string.hasPrefix(prefix) })
+    guard newCount <= RemoteLook.nameLimit else { throw isEndless }
+    left.withLock { $0 -= newCount }
     return entries
   }
 

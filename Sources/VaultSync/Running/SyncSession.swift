@@ -107,8 +107,10 @@ final class SyncSession: Sendable {
         state.hasMetLoss = true
       }
       guard !state.report.problems.contains(problem) else { return }
-      let alike = state.report.problems.count { $0.kind == problem.kind }
-      // A hostile store can have any number of them.
+      let alike = state.report.problems.count {
+        $0.kind == problem.kind && $0.severity == problem.severity
+      }
+      // A hostile store can have any number of them, and notes leave warnings their room.
       if alike < Self.problemLimit { state.report.problems.append(problem) }
     }
   }
