@@ -210,6 +210,27 @@ import VaultModel
     #expect(try memory.state.tampering().open == [])
   }
 
+  /// Somebody with access to a remote leaves broken files there for good. What a person has looked at once hides nothing of what
+  /// is found beside it later.
+  @Test func whatStaysHidesNothingThatComes() throws {
+    for count in [65, 100, 300] {
+      func findAll(at time: UInt64) throws {
+        for number in 0..<count { try find("broken \(number)", at: time) }
+      }
+      for time in 1...6 as ClosedRange<UInt64> {
+        try findAll(at: time)
+        _ = try memory.state.acknowledgeTampering()
+      }
+      try findAll(at: 7)
+      #expect(try memory.state.tampering().open == [], "\(count)")
+      let text = "written after its removal, \(count)"
+      try find(text, at: 7)
+      let mark = Digest.sha256(Array(text.utf8)).firstWord
+      #expect(try memory.state.tampering().open.map(\.mark) == [mark], "\(count)")
+      _ = try memory.state.acknowledgeTampering()
+    }
+  }
+
   /// The path is what a remote calls its file.
   @Test func wordsOfARemoteAreNoLines() throws {
     try memory.state.note(

@@ -27,8 +27,10 @@ package struct TamperingMemory: Hashable, Sendable {
   /// The oldest first.
   package private(set) var findings: [Finding] = []
 
-  /// Findings beyond are counted together, by kind and remote.
+  /// Findings that nobody has acknowledged, beyond these, are counted together, by kind and remote.
   private static let limit = 64
+  /// Of more than these, what was acknowledged is forgotten, what was seen longest ago first.
+  private static let lineLimit = 2048
   /// What was acknowledged and not seen for so long is forgotten: should it come again, it is news.
   private static let acknowledgedMilliseconds: UInt64 = 30 * CivilTime.dayMilliseconds
 
@@ -42,21 +44,36 @@ package struct TamperingMemory: Hashable, Sendable {
   /// - Parameter found: Now, and not acknowledged.
   /// - Returns: True if it is news.
   mutating func note(_ found: Finding) -> Bool {
-    let isFull = findings.count >= Self.limit
+    // What was acknowledged takes no room: else so many broken files that lie there for good would be all that is ever told.
+    let isFull = open.count >= Self.limit
     let position = findings.firstIndex { known in
       known.kind == found.kind && known.remote == found.remote
         && (known.path == found.path && known.mark == found.mark || isFull && known.path == "-")
     }
     if let position {
       findings[position].last = max(findings[position].last, found.last)
-      return false
+      // That there are more than are told one by one is news once more where somebody has looked at those of before.
+      guard isFull, findings[position].path == "-", findings[position].isAcknowledged else {
+        return false
+      }
+      findings[position].isAcknowledged = false
+      return true
     }
-    // So many at once are made up; that there are more is one finding more of each kind and remote.
-    guard findings.count < 4 * Self.limit else { return false }
+    if findings.count >= Self.lineLimit { forgetLongestUnseen() }
+    guard findings.count < Self.lineLimit else { return false }
     var found = found
+    // So many at once are made up; that there are more is one finding more of each kind and remote.
     if isFull { (found.path, found.mark) = ("-", 0) }
     findings.append(found)
     return true
+  }
+
+  private mutating func forgetLongestUnseen() {
+    let acknowledged = findings.indices.filter { findings[$0].isAcknowledged }
+    guard let oldest = acknowledged.min(by: { findings[$0].last < findings[$1].last }) else {
+      return
+    }
+    findings.remove(at: oldest)
   }
 
   mutating func acknowledge() {
