@@ -336,6 +336,21 @@ import VaultObjects
     #expect(RedoFile.decode(file, path: "redo/elsewhere") { keys[$0] } == [])
   }
 
+  /// A later version had the vault, and then this one again: what that one has saved is not thrown away.
+  @Test func whatALaterVersionLoggedStays() throws {
+    #expect(try emma.log([visits("first")]))
+    let path = emma.redoLog.path
+    var file = try memory.stateStore.read(path, limit: RedoFile.byteCount)
+    let unknown = RedoFile.encode(
+      [0xff, 0xff, 0xff], sequence: 2, with: emma.register.keys.current, path: path.string)
+    file.replaceSubrange(RedoFile.blockSize..<RedoFile.blockSize + unknown.count, with: unknown)
+    try memory.stateStore.replace(path, file, durably: true)
+    let left = memory.afterKill()
+    let problem = try #require(try left.open().problems.first { $0.kind == .unfinished })
+    #expect(problem.reason.contains("later version"), "\(problem.reason)")
+    #expect(try left.stateStore.read(path, limit: RedoFile.byteCount) == file)
+  }
+
   @Test func whatIsInFilesOfItsOwnIsNotLogged() throws {
     var edit = try visits("seen")
     edit.items[try #require(FileName("scan"))] = try .file(

@@ -150,6 +150,8 @@ extension Member {
     case refused([RecordEdit])
     /// Something in the file is sealed with a key that this person does not have now. It stays, until they have.
     case sealed
+    /// A later version has written something in the file that this one does not know. It stays, until that one brings it in.
+    case ofLaterVersion
   }
 
   /// Makes part of the vault what another process had logged when it died; does nothing if its own commit, or somebody
@@ -163,8 +165,13 @@ extension Member {
   ) throws(VaultError) -> Redone {
     let path = RedoFolder.path(of: writer).appending(id.hex)
     let entries = RedoFile.decode(file, path: path.string) { register.keys[$0] }
-    if RedoFile.goesOnSealed(file, after: entries.last, keys: { register.keys[$0] }) {
-      return .sealed
+    let unread = RedoFile.unread(in: file, after: entries.last, path: path.string) {
+      register.keys[$0]
+    }
+    switch unread {
+    case .sealed: return .sealed
+    case .ofLaterVersion: return .ofLaterVersion
+    case nil: break
     }
     guard let last = entries.last else { return .done }
     guard isOfThisFolder(last.record) else { return .elsewhere }

@@ -57,8 +57,14 @@ enum RedoFile {
   static func encode(
     _ record: RedoRecord, sequence: UInt64, with epoch: EpochKeys, path: String
   ) -> [UInt8] {
-    let sealed = epoch.registerKey.seal(
-      record.encoded(), label: .redo, path: path, counter: sequence)
+    encode(record.encoded(), sequence: sequence, with: epoch, path: path)
+  }
+
+  /// The same of what a record says, encoded.
+  static func encode(
+    _ plain: [UInt8], sequence: UInt64, with epoch: EpochKeys, path: String
+  ) -> [UInt8] {
+    let sealed = epoch.registerKey.seal(plain, label: .redo, path: path, counter: sequence)
     var bytes: [UInt8] = []
     bytes.reserveCapacity(sealed.ciphertext.count + headerSize + blockSize)
     bytes += magic
@@ -87,15 +93,25 @@ enum RedoFile {
     return entries
   }
 
-  /// Whether the next record is there and sealed with a key that is not: then nobody can tell what it says.
-  ///
-  /// - Parameter last: The one before; nil at the beginning of the file.
-  static func goesOnSealed(_ file: [UInt8], after last: Entry?, keys: (KeyID) -> EpochKeys?) -> Bool
-  {
-    guard let header = Header(file.dropFirst(last?.end ?? 0)), keys(header.keyID) == nil else {
-      return false
+  /// What follows the records that can be read, and that nobody here can tell what it says.
+  enum Unread {
+    /// It is sealed with a key that is not here.
+    case sealed
+    /// It is whole, and says something that this version does not know.
+    case ofLaterVersion
+  }
+
+  /// - Parameter last: The record before; nil at the beginning of the file.
+  /// - Returns: Nil where the file ends, with what a power cut has torn, or something else.
+  static func unread(
+    in file: [UInt8], after last: Entry?, path: String, keys: (KeyID) -> EpochKeys?
+  ) -> Unread? {
+    let start = last?.end ?? 0
+    guard let header = Header(file.dropFirst(start)), header.follows(last?.sequence) else {
+      return nil
     }
-    return header.follows(last?.sequence)
+    guard let epoch = keys(header.keyID) else { return .sealed }
+    return plain(of: header, file, at: start, path: path, epoch) == nil ? nil : .ofLaterVersion
   }
 
   /// The file as far as there are records in it, by their headers: it is mostly zeros, or what an earlier use left.
@@ -125,19 +141,25 @@ enum RedoFile {
     guard let header = Header(file.dropFirst(start)), let epoch = keys(header.keyID) else {
       return nil
     }
-    let body = start + headerSize
-    guard header.length <= file.count - body else { return nil }
-    let sealed = Sealed(
-      nonce: header.nonce, ciphertext: Array(file[body..<body + header.length]))
     // What a power cut has torn, or something else, ends the file: what stands before it counts.
-    guard
-      let plain = try? epoch.registerKey.open(
-        sealed, label: .redo, path: path, counter: header.sequence),
+    guard let plain = plain(of: header, file, at: start, path: path, epoch),
       let record = try? RedoRecord(decoding: plain)
     else { return nil }
     return Entry(
       sequence: header.sequence, keyID: header.keyID, record: record,
       end: start + header.recordByteCount)
+  }
+
+  /// What a record says; nil where it is not whole, or not authentic.
+  private static func plain(
+    of header: Header, _ file: [UInt8], at start: Int, path: String, _ epoch: EpochKeys
+  ) -> [UInt8]? {
+    let body = start + headerSize
+    guard header.length <= file.count - body else { return nil }
+    let sealed = Sealed(
+      nonce: header.nonce, ciphertext: Array(file[body..<body + header.length]))
+    return try? epoch.registerKey.open(
+      sealed, label: .redo, path: path, counter: header.sequence)
   }
 
   private static func bigEndian(_ value: some FixedWidthInteger) -> [UInt8] {

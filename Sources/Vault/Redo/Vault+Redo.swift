@@ -196,6 +196,16 @@ extension Vault {
         path, member: member,
         "it is encrypted with a key of \(member.name.string) that is not here. It is kept until that "
           + "is. To give it up, remove \(context.state.describe(path))")
+    case .ofLaterVersion:
+      log.failed(
+        .redo,
+        VaultError.unsupported(
+          what: "a file of changes", found: "of a later version", supported: "of this one"),
+        of: LogIdentity(member.id))
+      noteUnfinished(
+        path, member: member,
+        "a later version of Kinvault has written it. It is kept until that one opens the vault. To give it up, remove "
+          + context.state.describe(path))
     }
   }
 
