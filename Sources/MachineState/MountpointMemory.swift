@@ -83,11 +83,11 @@ extension StateFolder {
   private static let mountpointsPath: BlobPath = "mountpoints"
   private static let mountpointsLimit = 2 << 20
 
-  /// Those of which this machine has a state; none where it cannot be read.
-  package static func vaults(below root: FilePath) -> [VaultID] {
-    do {
+  /// Those of which this machine has a state; none where there is no such folder.
+  package static func vaults(below root: FilePath) throws(VaultError) -> [VaultID] {
+    do throws(BlobStoreError) {
       return try DirectoryStore(opening: root).list(.root).compactMap { VaultID(hex: $0.name) }
-    } catch { return [] }
+    } catch .notFound { return [] } catch { throw VaultError(error) }
   }
 
   /// Empty for a vault that was never mounted here.

@@ -58,7 +58,8 @@ package enum SessionKeyring {
   package static func remove(vault: VaultID, state: String) throws(SessionKeyringError) {
     guard let serial = try find(vault, state) else { return }
     let result = kv_key_invalidate(serial)
-    if !isGone(result) { try check(result) }
+    // One that is there and stays is not as if there were no keyring.
+    if result < 0, !isGone(result) { throw .failed(errno: -result) }
   }
 
   /// Whether there is a keyring here at all; does not say whether a key is in it.

@@ -58,5 +58,11 @@ struct WordsFile {
   }
 
   /// Takes the file away again, after what it was for has failed.
-  func remove() { unlink(path) }
+  func remove() {
+    guard unlink(path) != 0, errno != ENOENT else { return }
+    let reason = String(cString: strerror(errno))
+    Terminal.note(
+      "kinvault: \(Terminal.visible(path)) could not be removed (\(reason)). If there are words in it, remove it yourself."
+    )
+  }
 }

@@ -40,20 +40,23 @@ struct LockCommand: ParsableCommand {
       try all
       ? StateFolder.vaults(below: Environment.stateRoot)
       : [Vault.describe(folder: folderOptions.folder()).vault]
-    for vault in vaults { try SessionKeys.remove(vault: vault) }
     var mounts: [RunningMount] = []
     var failure: (any Error)?
+    /// The others are not left open for the sake of one; a second failure is told here, the first at the end.
+    func note(_ error: any Error) {
+      if failure != nil { Terminal.note("kinvault: \(FailureReport(error).message)") }
+      failure = failure ?? error
+    }
+    for vault in vaults {
+      do { try SessionKeys.remove(vault: vault) } catch { note(error) }
+    }
     for vault in vaults {
       let running = MountRegistry.runningMounts(
         stateFolder: Environment.stateRoot.appending(vault.hex))
       mounts += running
       guard unmount else { continue }
       for mount in running {
-        do { try end(mount, of: vault) } catch {
-          // The others are not left open for the sake of one; a second failure is told here, the first at the end.
-          if failure != nil { Terminal.note("kinvault: \(FailureReport(error).message)") }
-          failure = failure ?? error
-        }
+        do { try end(mount, of: vault) } catch { note(error) }
       }
     }
     if let failure { throw failure }

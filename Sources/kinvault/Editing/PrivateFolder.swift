@@ -28,7 +28,14 @@ struct PrivateFolder: ~Copyable {
   }
 
   /// Overwrites what is in it, the editor's own files too, and removes it, unless it is kept.
-  deinit { if !isKept { Self.wipe(path) } }
+  deinit {
+    if isKept { return }
+    Self.wipe(path)
+    guard path.withPlatformString({ access($0, F_OK) }) == 0 else { return }
+    Terminal.note(
+      "kinvault: What was edited could not be removed from \(Terminal.visible(path.string)), where it lies unencrypted. "
+        + "Remove it yourself.")
+  }
 
   /// From now on it stays, until somebody removes it.
   mutating func keep() { isKept = true }

@@ -22,7 +22,13 @@ struct VaultTraces {
 
   /// Those of every vault that was ever mounted at an absolute path without links.
   static func ofVaults(mountedAt path: FilePath) -> [VaultTraces] {
-    StateFolder.vaults(below: Environment.stateRoot).compactMap { vault in
+    let vaults: [VaultID]
+    do { vaults = try StateFolder.vaults(below: Environment.stateRoot) } catch {
+      // Unmounting goes on; what other programs keep is not looked for.
+      Terminal.note("kinvault: \(FailureReport(error).message)")
+      return []
+    }
+    return vaults.compactMap { vault in
       do throws(VaultError) {
         let traces = try VaultTraces(vault: vault)
         let places = try traces.state.loadMountpoints().places
