@@ -102,7 +102,7 @@ let package = Package(
       name: "Vault",
       dependencies: [
         "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "VaultObjects",
-        "MachineState", "Notes", "CLinux", "Threads", "Log",
+        "MachineState", "Notes", "Threads", "Log",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
@@ -235,7 +235,7 @@ let package = Package(
     .testTarget(
       name: "VaultCryptoTests",
       dependencies: [
-        "VaultModel", "VaultCrypto", "CSodium", "COpenSSL", "CLinux", "TestSupport",
+        "VaultModel", "VaultCrypto", "TestSupport",
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
