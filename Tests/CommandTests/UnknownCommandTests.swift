@@ -39,14 +39,4 @@ import Testing
     let message = try #require(UnknownCommand(in: ["\u{1B}[2Jx"])?.message)
     #expect(!message.contains("\u{1B}"))
   }
-
-  @Test func countsLettersThatChange() {
-    func distance(_ left: String, _ right: String) -> Int {
-      UnknownCommand.distance(Array(left), Array(right))
-    }
-    #expect(distance("", "") == 0)
-    #expect(distance("", "abc") == 3)
-    #expect(distance("status", "stauts") == 1)
-    #expect(distance("kitten", "sitting") == 3)
-  }
 }

@@ -1,3 +1,5 @@
+import VaultModel
+
 /// The 2048 words that spell recovery codes: BIP 39, English.
 package enum Wordlist {
   /// Sorted; the first four letters tell any two apart.
@@ -21,7 +23,7 @@ package enum Wordlist {
     let letters = Array(word.lowercased().utf8.prefix(16))
     var best = (word: english[0], distance: Int.max)
     for candidate in english {
-      let distance = distance(letters, Array(candidate.utf8))
+      let distance = EditDistance.between(letters, Array(candidate.utf8))
       if distance < best.distance { best = (candidate, distance) }
     }
     return best.word
@@ -36,22 +38,5 @@ package enum Wordlist {
         isAtOrAfter(english[middle]) ? range.lowerBound..<middle : middle + 1..<range.upperBound
     }
     return range.lowerBound
-  }
-
-  /// Optimal string alignment distance.
-  private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
-    var rows = [Array(0...b.count)]
-    for i in 0..<a.count {
-      var row = [i + 1]
-      for j in 0..<b.count {
-        var best = min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (a[i] == b[j] ? 0 : 1))
-        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
-          best = min(best, rows[i - 1][j - 1] + 1)
-        }
-        row.append(best)
-      }
-      rows.append(row)
-    }
-    return rows[a.count][b.count]
   }
 }

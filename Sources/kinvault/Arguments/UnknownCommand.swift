@@ -1,4 +1,5 @@
 import ArgumentParser
+import VaultModel
 
 /// A word that stands where a command should and is none, and the commands that were perhaps meant.
 struct UnknownCommand {
@@ -112,24 +113,6 @@ struct UnknownCommand {
   /// Whether a word is a name but for one change in three letters.
   private static func isSlip(of name: String, _ word: String) -> Bool {
     let limit = max(1, min(name.count, word.count) / 3)
-    return name != word && distance(Array(name), Array(word)) <= limit
-  }
-
-  /// How many letters have to be put in, left out, exchanged for others or with their neighbours to make one word of the
-  /// other (the optimal string alignment distance).
-  static func distance(_ left: [Character], _ right: [Character]) -> Int {
-    var rows = [Array(0...right.count)]
-    for (i, letter) in left.enumerated() {
-      var row = [i + 1]
-      for (j, other) in right.enumerated() {
-        var best = min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (letter == other ? 0 : 1))
-        if i > 0, j > 0, letter == right[j - 1], left[i - 1] == other {
-          best = min(best, rows[i - 1][j - 1] + 1)
-        }
-        row.append(best)
-      }
-      rows.append(row)
-    }
-    return rows[left.count][right.count]
+    return name != word && EditDistance.between(Array(name), Array(word)) <= limit
   }
 }
