@@ -62,29 +62,20 @@ struct StatementSync {
 
   // MARK: Pull
 
+  /// A file of the remote that holds.
+  typealias FetchedFile = (path: VaultPath, bytes: [UInt8], facts: SignedFacts)
+
   /// Puts in place here what the remote has and holds: closings, certificates, wraps, device registers, roots, links.
   func pull(into vault: Vault) throws(SyncError) {
-    var taken: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
     let new = try ofNewEpochs()
-    for path in peoplePaths + memberPaths where !new.contains(path) {
-      guard isTaken(path), let file = try exchange.fetched(path) else { continue }
-      taken.append((path, file.bytes, file.facts))
-      session.tally(.pull, path, byteCount: UInt64(file.bytes.count))
-    }
+    let files = try news(
+      among: (peoplePaths + memberPaths).filter { !new.contains($0) }, noting: tally)
     if session.options.isDryRun { return }
-    let files = taken
     try keeping(vault.place(files))
   }
 
   /// Everything that the remote has, holds, and would be put in place here.
-  func news() throws(SyncError) -> [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] {
-    var news: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
-    for path in peoplePaths + memberPaths {
-      guard isTaken(path), let file = try exchange.fetched(path) else { continue }
-      news.append((path, file.bytes, file.facts))
-    }
-    return news
-  }
+  func news() throws(SyncError) -> [FetchedFile] { try news(among: peoplePaths + memberPaths) }
 
   /// The links that begin epochs of which nothing is here, though the member is, and all that follow them: they come with
   /// heads of those epochs, so that no program of this machine has to do without them. The wraps that they name as well,
@@ -112,17 +103,27 @@ struct StatementSync {
   }
 
   /// The links, and the wraps, of epochs of a member of which nothing is here.
-  func newEpochs(
-    of member: MemberID
-  ) throws(SyncError) -> [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] {
-    var taken: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
+  func newEpochs(of member: MemberID) throws(SyncError) -> [FetchedFile] {
     let new = try ofNewEpochs()
-    for path in paths(of: member) where new.contains(path) {
-      guard isTaken(path), let file = try exchange.fetched(path) else { continue }
-      taken.append((path, file.bytes, file.facts))
-      session.tally(.pull, path, byteCount: UInt64(file.bytes.count))
+    return try news(among: paths(of: member).filter { new.contains($0) }, noting: tally)
+  }
+
+  /// Those of the files that the remote has, holds, and would be put in place here.
+  private func news(
+    among paths: [VaultPath], noting note: (FetchedFile) -> Void = { _ in }
+  ) throws(SyncError) -> [FetchedFile] {
+    var news: [FetchedFile] = []
+    for path in paths {
+      guard isTaken(path), let fetched = try exchange.fetched(path) else { continue }
+      let file = (path: path, bytes: fetched.bytes, facts: fetched.facts)
+      note(file)
+      news.append(file)
     }
-    return taken
+    return news
+  }
+
+  private func tally(_ file: FetchedFile) {
+    session.tally(.pull, file.path, byteCount: UInt64(file.bytes.count))
   }
 
   private func isTaken(_ path: VaultPath) -> Bool {
