@@ -17,7 +17,8 @@ extension Site {
       }
     }
     record.get("history/:revision") { _, context in
-      let (address, revision) = (try Self.address(context), try Self.revision(context))
+      let address = try Self.address(context)
+      let revision: ContentDigest = try context.id(named: "revision")
       return try await show(context) { open, frame in
         let shown = try ShownRecord(address, in: open.vault)
         let page = try VersionPage.load(revision, of: shown, in: open.vault, frame)
@@ -26,17 +27,12 @@ extension Site {
       }
     }
     record.post("history/:revision") { request, context in
-      let (address, revision) = (try Self.address(context), try Self.revision(context))
+      let address = try Self.address(context)
+      let revision: ContentDigest = try context.id(named: "revision")
       return try await change(request, context) {
         try Self.restore(revision, of: address, $2, in: $0, $1)
       }
     }
-  }
-
-  private static func revision(_ context: PageContext) throws -> ContentDigest {
-    guard let digest = context.parameters.get("revision").flatMap({ ContentDigest(hex: $0) })
-    else { throw HTTPError(.notFound) }
-    return digest
   }
 
   private static func restore(

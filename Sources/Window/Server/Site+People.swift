@@ -26,14 +26,15 @@ extension Site {
 
   private func addOffers(to people: RouterGroup<PageContext>) {
     people.post("offers/:member") { request, context in
-      let member = try Self.member(context)
+      let member: MemberID = try context.id(named: "member")
       return try await change(request, context) { open, _, _ in
         try open.vault.accept(member)
         return .seeOther("/people")
       }
     }
     people.post("places/:member/:person") { request, context in
-      let (member, giver) = (try Self.member(context), try Self.person(context))
+      let member: MemberID = try context.id(named: "member")
+      let giver: PersonID = try context.id(named: "person")
       return try await change(request, context) { open, _, _ in
         let vault = open.vault
         let offer = try vault.offeredPlaces().first {
@@ -48,11 +49,12 @@ extension Site {
 
   private func addAccess(to access: RouterGroup<PageContext>) {
     access.post("share") { request, context in
-      let member = try Self.member(context)
+      let member: MemberID = try context.id(named: "member")
       return try await change(request, context) { try Self.share(member, $2, in: $0, $1) }
     }
     access.post(":person/remove") { request, context in
-      let (member, person) = (try Self.member(context), try Self.person(context))
+      let member: MemberID = try context.id(named: "member")
+      let person: PersonID = try context.id(named: "person")
       return try await ask(request, context) { open, frame, _ in
         try Self.requireAccess(of: person, to: member, in: open.vault)
         return begin(.unshare, frame) { open, progress in
@@ -64,13 +66,13 @@ extension Site {
 
   private func addPerson(to people: RouterGroup<PageContext>) {
     people.get(":person") { _, context in
-      let person = try Self.person(context)
+      let person: PersonID = try context.id(named: "person")
       return try await show(context) { open, frame in
         .page(try Self.page(of: person, in: open.vault, frame).document)
       }
     }
     people.post(":person/words") { request, context in
-      let person = try Self.person(context)
+      let person: PersonID = try context.id(named: "person")
       return try await ask(request, context) { open, frame, _ in
         var page = try Self.page(of: person, in: open.vault, frame)
         page.words = try open.vault.comparisonWords(with: person)
@@ -78,7 +80,7 @@ extension Site {
       }
     }
     people.post(":person/verified") { request, context in
-      let person = try Self.person(context)
+      let person: PersonID = try context.id(named: "person")
       return try await change(request, context) { open, frame, form in
         let name = form["name"]?.trimmed ?? ""
         guard name.isEmpty || DeviceName.isGood(name) else {
@@ -90,20 +92,6 @@ extension Site {
         return .seeOther("/people/\(person.hex)")
       }
     }
-  }
-
-  private static func member(_ context: PageContext) throws -> MemberID {
-    guard let id = context.parameters.get("member").flatMap({ MemberID(hex: $0) }) else {
-      throw HTTPError(.notFound)
-    }
-    return id
-  }
-
-  private static func person(_ context: PageContext) throws -> PersonID {
-    guard let id = context.parameters.get("person").flatMap({ PersonID(hex: $0) }) else {
-      throw HTTPError(.notFound)
-    }
-    return id
   }
 
   private static func page(

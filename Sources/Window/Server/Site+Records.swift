@@ -142,10 +142,8 @@ extension Site {
   }
 
   static func address(_ context: PageContext) throws -> RecordAddress {
-    guard let member = context.parameters.get("member").flatMap({ MemberID(hex: $0) }),
-      let record = context.parameters.get("record").flatMap({ RecordID(hex: $0) })
-    else { throw HTTPError(.notFound) }
-    return RecordAddress(member: member, record: record)
+    RecordAddress(
+      member: try context.id(named: "member"), record: try context.id(named: "record"))
   }
 
   // MARK: Searching
