@@ -195,6 +195,15 @@ final class OpenVault: Sendable {
   func commit(_ edits: [RecordEdit], to member: Member) throws(VaultError) {
     try vault.commit(edits, to: member)
   }
+
+  /// Commits edits that say what they are of; false, with nothing committed, where that was changed meanwhile.
+  func commitIfUnchanged(_ edits: [RecordEdit], to member: Member) throws(VaultError) -> Bool {
+    do { try commit(edits, to: member) } catch {
+      guard case .changedMeanwhile = error else { throw error }
+      return false
+    }
+    return true
+  }
 }
 
 /// A record in a list.

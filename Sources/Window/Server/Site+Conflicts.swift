@@ -42,10 +42,7 @@ extension Site {
     case "take": edits = try member.edits(takingBack: conflict)
     default: throw HTTPError(.badRequest)
     }
-    do throws(VaultError) { try open.commit(edits, to: member) } catch {
-      guard case .changedMeanwhile = error else { throw error }
-      return changed()
-    }
+    guard try open.commitIfUnchanged(edits, to: member) else { return changed() }
     open.vault.audit.note(
       .write, member: member.id, record: conflict.mark.record, detail: "conflict")
     return .seeOther("/conflicts")

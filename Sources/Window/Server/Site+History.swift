@@ -1,7 +1,6 @@
 import HTTPTypes
 import Hummingbird
 import Vault
-import VaultErrors
 import VaultModel
 
 /// What a record was, and how it becomes that again.
@@ -52,14 +51,9 @@ extension Site {
       return changed()
     }
     let version = try VersionPage.find(revision, of: shown).revision
-    do throws(VaultError) {
-      var edit = try RecordRestore(shown.member).edit(of: address.record, to: version)
-      edit.base = shown.entry.revision
-      try open.commit([edit], to: shown.member)
-    } catch {
-      guard case .changedMeanwhile = error else { throw error }
-      return changed()
-    }
+    var edit = try RecordRestore(shown.member).edit(of: address.record, to: version)
+    edit.base = shown.entry.revision
+    guard try open.commitIfUnchanged([edit], to: shown.member) else { return changed() }
     open.vault.audit.note(.restore, member: address.member, record: address.record)
     return .seeOther(address.path)
   }

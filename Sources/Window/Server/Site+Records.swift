@@ -115,12 +115,8 @@ extension Site {
         }
         // Whoever deletes it has seen what they delete.
         guard form["base"] == shown.entry.revision.hex else { return changed() }
-        do throws(VaultError) {
-          try open.commit(try member.edits(deleting: address.record), to: member)
-        } catch {
-          guard case .changedMeanwhile = error else { throw error }
-          return changed()
-        }
+        let edits = try member.edits(deleting: address.record)
+        guard try open.commitIfUnchanged(edits, to: member) else { return changed() }
         open.vault.audit.note(.delete, member: member.id, record: address.record)
         return .seeOther("/")
       }
