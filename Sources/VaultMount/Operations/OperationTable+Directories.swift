@@ -39,7 +39,7 @@ extension OperationTable {
   private static func addListing(to table: inout fuse_lowlevel_ops) {
     table.readdir = { request, _, byteCount, cookie, info in
       answer(request) { (request, _) throws(FileError) in
-        let directory = try Self.directoryHandle(info)
+        let directory = try HandleNumber.object(info, as: DirectoryHandle.self)
         try Self.replyListing(request, byteCount) { (listing) throws(FileError) in
           try directory.read(from: UInt64(bitPattern: Int64(cookie))) { listing.add($0) }
         }
@@ -47,7 +47,7 @@ extension OperationTable {
     }
     table.readdirplus = { request, _, byteCount, cookie, info in
       answer(request) { (request, service) throws(FileError) in
-        let directory = try Self.directoryHandle(info)
+        let directory = try HandleNumber.object(info, as: DirectoryHandle.self)
         try Self.replyListing(request, byteCount) { (listing) throws(FileError) in
           try directory.readWithAttributes(from: UInt64(bitPattern: Int64(cookie))) {
             listing.add($0, $1, timeout: service.timeout)
@@ -55,14 +55,6 @@ extension OperationTable {
         }
       }
     }
-  }
-
-  private static func directoryHandle(
-    _ info: UnsafeMutablePointer<fuse_file_info>?
-  ) throws(FileError) -> DirectoryHandle {
-    guard let info, let handle = HandleNumber.object(info.pointee.fh, as: DirectoryHandle.self)
-    else { throw .badHandle }
-    return handle
   }
 
   private static func releaseDirectory(

@@ -97,10 +97,14 @@ enum HandleNumber {
     UInt64(UInt(bitPattern: Unmanaged.passRetained(handle).toOpaque()))
   }
 
-  static func object<Handle: AnyObject>(_ number: UInt64, as type: Handle.Type) -> Handle? {
-    UnsafeRawPointer(bitPattern: UInt(number)).map {
-      Unmanaged<Handle>.fromOpaque($0).takeUnretainedValue()
+  /// What a request was made through.
+  static func object<Handle: AnyObject>(
+    _ info: UnsafeMutablePointer<fuse_file_info>?, as type: Handle.Type
+  ) throws(FileError) -> Handle {
+    guard let info, let address = UnsafeRawPointer(bitPattern: UInt(info.pointee.fh)) else {
+      throw .badHandle
     }
+    return Unmanaged<Handle>.fromOpaque(address).takeUnretainedValue()
   }
 
   static func releasing<Handle: AnyObject>(_ number: UInt64, as type: Handle.Type) -> Handle? {
@@ -112,8 +116,5 @@ enum HandleNumber {
 
 /// The file that a request was made through.
 func fileHandle(_ info: UnsafeMutablePointer<fuse_file_info>?) throws(FileError) -> FileHandle {
-  guard let info, let handle = HandleNumber.object(info.pointee.fh, as: FileHandle.self) else {
-    throw .badHandle
-  }
-  return handle
+  try HandleNumber.object(info, as: FileHandle.self)
 }
