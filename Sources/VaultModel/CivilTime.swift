@@ -41,7 +41,8 @@ package struct CivilTime: Hashable, Sendable {
     "\(date) \(Self.digits(hour, 2))\(Self.digits(minute, 2))\(Self.digits(second, 2))"
   }
 
-  private static func digits(_ number: Int, _ count: Int) -> String {
+  /// A number with zeros before it up to so many digits.
+  package static func digits(_ number: Int, _ count: Int) -> String {
     let text = String(number)
     return String(repeating: "0", count: max(0, count - text.count)) + text
   }
