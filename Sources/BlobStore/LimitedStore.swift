@@ -118,6 +118,6 @@ package final class ByteRate: Sendable {
       paidUntil = max(paidUntil, now) + .seconds(Double(byteCount) / bytesPerSecond)
       return wait
     }
-    if wait > .zero { RetryingStore.sleep(wait) }
+    if wait > .zero { SystemThread.pause(for: wait) }
   }
 }

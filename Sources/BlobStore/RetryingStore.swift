@@ -1,4 +1,4 @@
-import Glibc
+import Threads
 
 /// Makes calls again that failed for a reason that may pass (`isTransient`), with longer and longer pauses; all other
 /// errors come through at once.
@@ -35,20 +35,13 @@ package final class RetryingStore: BlobStore {
   ///   - now: What the clock says.
   package init(
     _ inner: any BlobStore, policy: Policy = Policy(),
-    pause: @escaping @Sendable (Duration) -> Void = RetryingStore.sleep,
+    pause: @escaping @Sendable (Duration) -> Void = SystemThread.pause(for:),
     now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
   ) {
     self.inner = inner
     self.policy = policy
     self.pause = pause
     self.now = now
-  }
-
-  package static func sleep(_ duration: Duration) {
-    let (seconds, attoseconds) = duration.components
-    var left = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
-    var rest = timespec()
-    while nanosleep(&left, &rest) != 0 && errno == EINTR { left = rest }
   }
 
   private func trying<Value>(

@@ -1,5 +1,6 @@
 import Glibc
 import Processes
+import Threads
 
 /// One run of a program that gets bytes and answers with others, both over one socket.
 struct RenderProcess: ~Copyable {
@@ -88,7 +89,7 @@ struct RenderProcess: ~Copyable {
   private borrowing func waitForEnd(deadline: SuspendingClock.Instant) -> ChildProcess.Ending? {
     while SuspendingClock.now < deadline {
       if let ending = process.poll() { return ending }
-      usleep(200)
+      SystemThread.pause(for: .microseconds(200))
     }
     return nil
   }

@@ -41,6 +41,14 @@ package enum SystemThread {
     return true
   }
 
+  /// Has this thread do nothing for so long; signals do not shorten that.
+  package static func pause(for duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    var left = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+    var rest = timespec()
+    while nanosleep(&left, &rest) != 0 && errno == EINTR { left = rest }
+  }
+
   /// What a body holds, such as keys and locks, is let go of when it returns: the thread may go on for as long as there is work.
   private static func runAndForget(_ first: Guarded<(@Sendable () -> Void)?>) {
     let body = first.withLock { body -> (@Sendable () -> Void)? in

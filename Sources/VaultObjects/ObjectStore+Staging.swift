@@ -1,5 +1,4 @@
 import BlobStore
-import Glibc
 import Threads
 import VaultCrypto
 import VaultErrors
@@ -81,7 +80,7 @@ extension ObjectStore {
       switch staged.withLock({ $0.takeTurn(digest) }) {
       case .begins: return nil
       case .staged(let number): return number
-      case .waits: usleep(100)
+      case .waits: SystemThread.pause(for: .microseconds(100))
       }
     }
   }

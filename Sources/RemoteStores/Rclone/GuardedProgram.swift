@@ -2,6 +2,7 @@ import BlobStore
 import CLinux
 import Glibc
 import Processes
+import Threads
 
 /// A program that serves us and ends with us: when it is let go, and when this process dies, however suddenly.
 ///
@@ -62,7 +63,7 @@ package final class GuardedProgram: Sendable {
     close(errors)
     for _ in 0..<500 {
       if shell.poll() != nil { return }
-      usleep(10_000)
+      SystemThread.pause(for: .milliseconds(10))
     }
     shell.kill(withGroup: true)
   }

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import NIOHTTP1
 import SystemPackage
+import Threads
 
 /// The user's own `rclone`, running as `rclone rcd` for us alone: it listens on a socket in a folder that only this
 /// user can enter, so no password and no port is needed, and no credential is on a command line.
@@ -56,7 +57,7 @@ final class RcloneProgram: Sendable {
     for _ in 0..<3000 {
       if accepts(socket) { return }
       if program.hasEnded { throw program.failure("it does not start") }
-      usleep(10_000)
+      SystemThread.pause(for: .milliseconds(10))
     }
     throw program.failure("it did not start within 30 seconds")
   }

@@ -1,5 +1,6 @@
 import BlobStore
 import Synchronization
+import Threads
 
 /// A folder on any of rclone's remotes, by way of the user's own `rclone` and its configuration.
 ///
@@ -164,7 +165,7 @@ package final class RcloneStore: BlobStore {
         if isMoved, try size(of: path) == UInt64(byteCount) { return }
         attempt += 1
         if attempt > 5 { throw error }
-        RetryingStore.sleep(.milliseconds(50))
+        SystemThread.pause(for: .milliseconds(50))
       }
     }
   }

@@ -1,6 +1,7 @@
 import BlobStore
 import NIOHTTP1
 import SystemPackage
+import Threads
 
 /// A folder on a WebDAV server (RFC 4918), such as Nextcloud's.
 ///
@@ -221,7 +222,7 @@ package final class WebDAVStore: BlobStore {
     var reply = try transport.send(call)
     // Locked, by another request to the same folder; they are short.
     for _ in 0..<40 where reply.status == 423 {
-      RetryingStore.sleep(.milliseconds(25))
+      SystemThread.pause(for: .milliseconds(25))
       reply = try transport.send(call)
     }
     return reply

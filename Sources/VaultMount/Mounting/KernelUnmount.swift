@@ -1,6 +1,7 @@
 import Glibc
 import Processes
 import SystemPackage
+import Threads
 
 /// Asks the kernel to take a mount away: by umount2(2) where we may, else by `fusermount3`.
 enum KernelUnmount {
@@ -30,7 +31,7 @@ enum KernelUnmount {
         }
         throw .busy(path, programs: programs)
       }
-      usleep(100_000)
+      SystemThread.pause(for: .milliseconds(100))
     }
   }
 

@@ -1,5 +1,6 @@
 import Glibc
 import SystemPackage
+import Threads
 import VaultFiles
 
 /// Lets other processes of this user have the mount commit: the socket `mounts/<process>-<number>.commit` beside the
@@ -42,7 +43,6 @@ final class CommitSocket: Sendable {
 
   /// The next caller; nil when the socket was shut down.
   private static func accept(on descriptor: Int32) -> Int32? {
-    var pause = timespec(tv_sec: 0, tv_nsec: 100_000_000)
     while true {
       let caller = Glibc.accept(descriptor, nil, nil)
       if caller >= 0 {
@@ -52,7 +52,7 @@ final class CommitSocket: Sendable {
       switch errno {
       case EINTR, ECONNABORTED: continue
       // No descriptor is free at the moment.
-      case EMFILE, ENFILE, ENOBUFS, ENOMEM: nanosleep(&pause, nil)
+      case EMFILE, ENFILE, ENOBUFS, ENOMEM: SystemThread.pause(for: .milliseconds(100))
       default: return nil
       }
     }

@@ -1,4 +1,3 @@
-import Glibc
 import Threads
 
 /// Ends a mount that nobody uses. What cannot be saved shows nowhere else, so a mount that has such stays, as where somebody
@@ -15,9 +14,8 @@ enum IdleWatch {
     let activity = mount.service.activity
     var lastCount = activity.requestCount
     var lastUse = clock.now
-    var pause = timespec(tv_sec: 0, tv_nsec: 250_000_000)
     while !mount.session.hasExited {
-      nanosleep(&pause, nil)
+      SystemThread.pause(for: .milliseconds(250))
       let count = activity.requestCount
       if count != lastCount || activity.hasOpenHandles {
         (lastCount, lastUse) = (count, clock.now)

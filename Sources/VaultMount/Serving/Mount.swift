@@ -151,10 +151,9 @@ package final class Mount: Sendable {
 
   /// libfuse's loop waits on a semaphore, which only a signal ends; one that comes just before the wait is lost.
   private func interruptLoop() {
-    var pause = timespec(tv_sec: 0, tv_nsec: 20_000_000)
     for _ in 0..<50 where !serving.loop.hasEnded {
       serving.loop.interrupt(with: InterruptSignal.number)
-      nanosleep(&pause, nil)
+      SystemThread.pause(for: .milliseconds(20))
     }
   }
 }

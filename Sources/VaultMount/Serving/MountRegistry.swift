@@ -1,6 +1,7 @@
 import BlobStore
 import Glibc
 import SystemPackage
+import Threads
 
 /// A mount that is being served, as the state directory tells.
 package struct RunningMount: Hashable, Sendable {
@@ -95,10 +96,9 @@ package enum MountRegistry {
 
     /// Waits until the process has ended; false when it has not in time.
     func waitForEnd(seconds: Int) -> Bool {
-      var pause = timespec(tv_sec: 0, tv_nsec: 10_000_000)
       for _ in 0..<(seconds * 100) {
         if hasEnded { return true }
-        nanosleep(&pause, nil)
+        SystemThread.pause(for: .milliseconds(10))
       }
       return false
     }

@@ -1,6 +1,6 @@
 import BlobStore
-import Glibc
 import MachineState
+import Threads
 import Vault
 import VaultErrors
 
@@ -63,7 +63,7 @@ package struct RemoteStateFile: Sendable {
       let deadline = ContinuousClock.now + patience.limit
       while !lock.isHeld, ContinuousClock.now < deadline {
         // `flock` waits without a limit or not at all.
-        usleep(Self.pollMicroseconds)
+        SystemThread.pause(for: .milliseconds(50))
         lock = try attempt()
       }
     }
@@ -74,6 +74,4 @@ package struct RemoteStateFile: Sendable {
   private func attempt() throws(SyncError) -> StateFolder.RemoteLock {
     do { return try state.lockRemote(name) } catch { throw .vault(error) }
   }
-
-  private static let pollMicroseconds: UInt32 = 50_000
 }

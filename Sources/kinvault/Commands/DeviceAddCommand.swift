@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import Threads
 import Vault
 import VaultCrypto
 import VaultModel
@@ -89,7 +89,7 @@ struct DeviceAddCommand: ParsableCommand {
         if try isMeant(request) { return request }
         declined.insert(request.id)
       }
-      usleep(500_000)
+      SystemThread.pause(for: .milliseconds(500))
     }
     throw CommandError.refused(
       "No machine has asked in \(counted(wait, "minute")). To try again, with new words: kinvault device add"

@@ -1,6 +1,6 @@
 import ArgumentParser
-import Glibc
 import SystemPackage
+import Threads
 import Vault
 import VaultCrypto
 import VaultErrors
@@ -91,7 +91,7 @@ struct DeviceEnquiry {
     let end = clock.now + Self.patience
     while clock.now < end {
       if try pending.finish() { return pending.takeUnlockKey() }
-      usleep(1_000_000)
+      SystemThread.pause(for: .seconds(1))
       try fetch()
     }
     throw CommandError.refused(

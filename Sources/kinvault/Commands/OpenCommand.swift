@@ -49,7 +49,7 @@ struct OpenCommand: ParsableCommand {
         _ = SystemThread.detach { [weak file] in
           if start(file) { watch(window, opening) } else { tell(opening) }
           // The code is good once, and for no longer than that.
-          for _ in 0..<300 where !window.hasVisitors { usleep(100_000) }
+          for _ in 0..<300 where !window.hasVisitors { SystemThread.pause(for: .milliseconds(100)) }
           launched.withLock { $0 = nil }
         }
       } catch {
@@ -83,7 +83,7 @@ struct OpenCommand: ParsableCommand {
 
   /// Says how else to come in where the browser does not: there are such as may not read the file.
   private func watch(_ window: Window, _ opening: Window.Opening) {
-    for _ in 0..<80 where !window.hasVisitors { usleep(100_000) }
+    for _ in 0..<80 where !window.hasVisitors { SystemThread.pause(for: .milliseconds(100)) }
     if !window.hasVisitors { tell(opening) }
   }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import MachineState
+import Threads
 import Vault
 import VaultSync
 
@@ -18,7 +19,7 @@ struct SyncWatch {
       service.start()
       let names = known.map(\.name.string).joined(separator: ", ")
       Terminal.note("Watching this vault and \(names). To stop: Ctrl-C")
-      while signals.next() == nil { usleep(100_000) }
+      while signals.next() == nil { SystemThread.pause(for: .milliseconds(100)) }
       service.stop()
     }
   }
