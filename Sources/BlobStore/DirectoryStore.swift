@@ -55,13 +55,13 @@ package final class DirectoryStore: LocalStore {
     if error != 0 { throw BlobStoreError(errno: -error, path: path) }
     root = opened
     ordered = OrderedFiles.make(for: root.number)
-    fileSystem = ordered == nil ? FileSystemKind(of: root.number) : .journaled
+    fileSystem = ordered == nil ? FileSystemKind.find(of: root.number) : .journaled
   }
 
   /// Makes the folder (and those above it) if it is missing, and opens it.
-  package convenience init(making folder: FilePath) throws(BlobStoreError) {
+  package static func make(_ folder: FilePath) throws(BlobStoreError) -> DirectoryStore {
     do {
-      try self.init(opening: folder)
+      return try DirectoryStore(opening: folder)
     } catch .notFound {
       var path = FilePath(root: folder.root, [])
       for component in folder.components {
@@ -79,7 +79,7 @@ package final class DirectoryStore: LocalStore {
           try above.root.sync(path: above.folder.string)
         }
       }
-      try self.init(opening: folder)
+      return try DirectoryStore(opening: folder)
     }
   }
 

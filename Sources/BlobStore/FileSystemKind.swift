@@ -16,15 +16,15 @@ package enum FileSystemKind: Hashable, Sendable {
   /// All that nothing is known of (FUSE, networks): the folder's, then the file's own.
   case unknown
 
-  package init(of folder: Int32) {
-    self =
-      switch kv_file_system(folder) {
-      case KV_XFS, KV_BTRFS, KV_MEMORY_FS: .journaled
-      // A journal of ext4's is found by its thread: `OrderedFiles`.
-      case KV_EXT_FS: .inodes
-      case KV_FAT_FS: .fat
-      default: .unknown
-      }
+  /// That of an open folder.
+  package static func find(of folder: Int32) -> FileSystemKind {
+    switch kv_file_system(folder) {
+    case KV_XFS, KV_BTRFS, KV_MEMORY_FS: .journaled
+    // A journal of ext4's is found by its thread: `OrderedFiles`.
+    case KV_EXT_FS: .inodes
+    case KV_FAT_FS: .fat
+    default: .unknown
+    }
   }
 }
 

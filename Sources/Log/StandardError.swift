@@ -6,10 +6,11 @@ package struct StandardError: LogDestination {
   private let isJournal: Bool
 
   /// - Parameter journalStream: The variable `JOURNAL_STREAM`, by which systemd says which file leads to the journal.
-  package init(journalStream: String?) {
+  package static func find(journalStream: String?) -> StandardError {
     var status = stat()
-    isJournal =
+    let isJournal =
       fstat(STDERR_FILENO, &status) == 0 && journalStream == "\(status.st_dev):\(status.st_ino)"
+    return StandardError(isJournal: isJournal)
   }
 
   package func write(_ line: LogLine) -> Bool {

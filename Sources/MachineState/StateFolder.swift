@@ -15,10 +15,10 @@ package final class StateFolder: Sendable {
   private let hasKeptWatermarks = Guarded(false)
 
   /// The state of the vault `id` below `root`; the folder is made, with mode 0700, if it is missing.
-  package init(root: FilePath, vault id: VaultID) throws(VaultError) {
+  package static func open(root: FilePath, vault id: VaultID) throws(VaultError) -> StateFolder {
     let path = root.appending(id.hex)
-    self.path = path
-    store = try storing(DirectoryStore(making: path))
+    let store = try storing(DirectoryStore.make(path))
+    return StateFolder(path: path, store: store)
   }
 
   /// Removes all that this machine keeps of a vault, keys and remotes among them. Nobody may have it open.
@@ -27,8 +27,10 @@ package final class StateFolder: Sendable {
   }
 
   /// A state kept in `store`, without locks between processes.
-  package init(store: any LocalStore) {
-    path = nil
+  package convenience init(store: any LocalStore) { self.init(path: nil, store: store) }
+
+  private init(path: FilePath?, store: any LocalStore) {
+    self.path = path
     self.store = store
   }
 

@@ -48,7 +48,7 @@ package enum RemoteOpening {
     case .directory(let folder):
       return try DirectoryStore(opening: folder)
     case .s3(let address):
-      return try S3Store(
+      return try S3Store.open(
         try configuration(of: address, credentials: credentials, options: options))
     case .webDAV(let address):
       var configuration = WebDAVStore.Configuration(
@@ -57,9 +57,9 @@ package enum RemoteOpening {
       configuration.proxy = try HTTPProxy(
         for: address.endpoint, environment: options.environment)
       configuration.timeouts = options.timeouts
-      return try WebDAVStore(configuration)
+      return try WebDAVStore.open(configuration)
     case .rclone(let remote):
-      return try RcloneStore(
+      return try RcloneStore.start(
         remote, program: options.rcloneProgram, environment: options.environment,
         timeouts: options.timeouts)
     }

@@ -10,14 +10,17 @@ extension Renderer {
     guard count > 0, stat(this, &status) == 0 else { return nil }
     let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     guard let slash = path.lastIndex(of: "/") else { return nil }
-    let renderer = Renderer { format in
+    var programs: [ForeignFormat: String] = [:]
+    for format in ForeignFormat.allCases {
       // In a folder that others write to, it might be anybody's, or a link to what was made for something else.
-      ["", "../libexec/kinvault/"].map { "\(path[...slash])\($0)kinvault-render-\(format)" }.first {
+      programs[format] = ["", "../libexec/kinvault/"].map {
+        "\(path[...slash])\($0)kinvault-render-\(format)"
+      }.first {
         guard let owner = ownerOfFile($0) else { return false }
         return (owner == status.st_uid || owner == 0) && access($0, X_OK) == 0
       }
     }
-    return renderer.programs.isEmpty ? nil : renderer
+    return programs.isEmpty ? nil : Renderer { programs[$0] }
   }
 
   /// Nil for what is no file, a link included.

@@ -38,11 +38,20 @@ struct BalooIndex {
   /// - Parameters:
   ///   - paths: The folders that `hasEntries` will be asked of, by their names from the root on.
   ///   - read: So many bytes from an offset on; fewer only at the end of the file.
-  init<Failure: Error>(
+  static func load<Failure: Error>(
     for paths: [[ArraySlice<UInt8>]],
     read: (_ offset: UInt64, _ count: Int) throws(Failure) -> [UInt8]
+  ) throws(Failure) -> BalooIndex {
+    var index = BalooIndex(names: Array(Set(paths.joined())))
+    try index.addAll(read)
+    return index
+  }
+
+  private init(names: [ArraySlice<UInt8>]) { self.names = names }
+
+  private mutating func addAll<Failure: Error>(
+    _ read: (_ offset: UInt64, _ count: Int) throws(Failure) -> [UInt8]
   ) throws(Failure) {
-    names = Array(Set(paths.joined()))
     let head = try read(0, Self.pageSizeOffset + 4)
     guard head.count == Self.pageSizeOffset + 4 else { return }
     let pageSize = head.withUnsafeBytes {

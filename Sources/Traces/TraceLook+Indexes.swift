@@ -72,7 +72,7 @@ extension TraceLook {
   private func mountpoints(inBaloo reader: any BlobReader) throws(BlobStoreError) -> [[UInt8]] {
     let paths = mounted.texts
     let names = paths.map { MountedPaths.parts(of: $0) ?? [] }
-    let index = try BalooIndex(for: names) { (offset, count) throws(BlobStoreError) in
+    let index = try BalooIndex.load(for: names) { (offset, count) throws(BlobStoreError) in
       try Self.read(reader, at: offset, count: count)
     }
     return zip(paths, names).filter { index.hasEntries(below: $0.1) }.map(\.0)

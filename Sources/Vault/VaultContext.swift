@@ -71,7 +71,7 @@ final class VaultContext: Sendable {
     slotKey: SealingKey,
     isReadOnly: Bool,
     staging: Staging?,
-    lazySettings: LazySettings?, reading: ReadingMark, log: BackgroundLog
+    lazySettings: LazySettings?, reading: ReadingMark, log: BackgroundLog, folderNumber: UInt64
   ) {
     self.copy = copy
     knownPeople = Guarded(people)
@@ -86,7 +86,7 @@ final class VaultContext: Sendable {
     self.reading = reading
     self.log = log
     redoFolder = RedoFolder(state: copy.state)
-    folderNumber = copy.folder?.lastingFolderNumber ?? 0
+    self.folderNumber = folderNumber
     // Six buffers a core are in use at most when many reads and seals run at once.
     buffers = BufferPool(keptCount: 12)
   }

@@ -37,7 +37,7 @@ package enum VaultClone {
     takesStrangers: Bool = false
   ) throws(SyncError) -> Beginning {
     let store: DirectoryStore
-    do { store = try DirectoryStore(making: folder) } catch {
+    do { store = try DirectoryStore.make(folder) } catch {
       throw .vault(VaultError(error))
     }
     let order = CloneOrder(known: known, takesStrangers: takesStrangers)

@@ -13,7 +13,7 @@ struct DirectoryStoreTests {
 
   init() throws {
     folder = try TemporaryFolder()
-    store = try DirectoryStore(making: folder.appending("new/vault"))
+    store = try DirectoryStore.make(folder.appending("new/vault"))
   }
 
   private func path(_ name: String) -> String { "\(store.folder.string)/\(name)" }
@@ -73,11 +73,11 @@ struct DirectoryStoreTests {
   func waitsForTheFileItselfWhereNothingIsKnown(_ folder: String, _ kind: FileSystemKind) {
     let number = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     defer { close(number) }
-    #expect(FileSystemKind(of: number) == kind)
+    #expect(FileSystemKind.find(of: number) == kind)
   }
 
   @Test func followsNoLinkOutOfTheFolder() throws {
-    let outside = try DirectoryStore(making: folder.appending("outside"))
+    let outside = try DirectoryStore.make(folder.appending("outside"))
     try outside.create("secret", [1])
     try store.create("good", [2])
     #expect(symlink(outside.folder.string, path("trap")) == 0)
@@ -102,7 +102,7 @@ struct DirectoryStoreTests {
   }
 
   @Test func replacingALinkLeavesItsTargetAlone() throws {
-    let outside = try DirectoryStore(making: folder.appending("outside"))
+    let outside = try DirectoryStore.make(folder.appending("outside"))
     try outside.create("secret", [1])
     #expect(symlink("\(outside.folder.string)/secret", path("link")) == 0)
     try store.replace("link", [2], durably: false)
@@ -111,7 +111,7 @@ struct DirectoryStoreTests {
   }
 
   @Test func removingAFolderFollowsNoLink() throws {
-    let outside = try DirectoryStore(making: folder.appending("outside"))
+    let outside = try DirectoryStore.make(folder.appending("outside"))
     try outside.create("secret", [1])
     try store.create("doomed/inner/blob", [1])
     #expect(symlink(outside.folder.string, path("doomed/inner/link")) == 0)

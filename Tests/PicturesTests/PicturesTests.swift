@@ -210,7 +210,7 @@ import VaultModel
   }
 
   @Test func whatIsElsewhereIsNamed() throws {
-    let state = try StateFolder(root: folder.appending("state"), vault: open().id)
+    let state = try StateFolder.open(root: folder.appending("state"), vault: open().id)
     try state.storeLazySettings(LazySettings())
     let vault = try open()
     let chunk = ContentDigest.random()

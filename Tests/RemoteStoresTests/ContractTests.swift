@@ -151,7 +151,7 @@ enum ContractTests {
       let folder = try TemporaryFolder()
       try DirectoryStore(opening: folder.path).put("data/.keep", [])
       try DirectoryStore(opening: folder.path).remove("data/.keep")
-      let store = try RcloneStore(
+      let store = try RcloneStore.start(
         ":local:\(folder.appending("data").string)", program: try ServerPrograms.path("rclone"),
         environment: ServerPrograms.environment(home: folder.path))
       try body(store)
@@ -164,14 +164,14 @@ enum ContractTests {
 
     @Test func saysThatTheProgramIsMissing() throws {
       #expect(throws: BlobStoreError.self) {
-        try RcloneStore("x:", program: "/no/such/rclone", environment: ["HOME": "/"])
+        try RcloneStore.start("x:", program: "/no/such/rclone", environment: ["HOME": "/"])
       }
     }
 
     @Test func saysThatTheRemoteIsUnknown() throws {
       let folder = try TemporaryFolder()
       #expect {
-        try RcloneStore(
+        try RcloneStore.start(
           "nowhere:path", program: try ServerPrograms.path("rclone"),
           environment: ServerPrograms.environment(home: folder.path))
       } throws: { error in

@@ -14,7 +14,7 @@ struct DoorbellTests {
 
   private func doorbell(_ server: CannedServer) throws -> Doorbell {
     let address = try #require(Doorbell.Address("http://127.0.0.1:\(server.port)/bells/"))
-    return try Doorbell(address, environment: [:])
+    return try Doorbell.open(address, environment: [:])
   }
 
   @Test func ringsWithAPostThatIsNotKept() throws {

@@ -29,7 +29,7 @@ struct EarlyAnswerTests {
     let server = CannedServer { request, _ in
       request.hasPrefix("PUT") ? .early(answer) : .bytes(answer)
     }
-    let store = try WebDAVStore(
+    let store = try WebDAVStore.open(
       WebDAVStore.Configuration(
         endpoint: try #require(server.endpoint), folder: "", credentials: nil))
     try Threads.run(8) { number in

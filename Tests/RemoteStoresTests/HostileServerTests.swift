@@ -14,7 +14,7 @@ struct HostileServerTests {
       usesPathStyle: true,
       credentials: RemoteCredentials(user: "id", secret: "top-secret", sessionToken: "token"))
     change(&configuration)
-    return try S3Store(configuration)
+    return try S3Store.open(configuration)
   }
 
   private func webDAV(_ server: CannedServer) throws -> WebDAVStore {
@@ -22,7 +22,7 @@ struct HostileServerTests {
       endpoint: try #require(server.endpoint), folder: "dav",
       credentials: RemoteCredentials(user: "anna", secret: "top-secret"))
     configuration.listingLimit = 100_000
-    return try WebDAVStore(configuration)
+    return try WebDAVStore.open(configuration)
   }
 
   /// For a server that says nothing. What answers gets the usual time, however busy the machine is.
@@ -189,7 +189,7 @@ struct HostileServerTests {
   @Test func saysThatNobodyAnswers() throws {
     let port = ServerPrograms.freePorts(1)[0]
     let endpoint = try #require(Endpoint("http://127.0.0.1:\(port)"))
-    let store = try WebDAVStore(
+    let store = try WebDAVStore.open(
       WebDAVStore.Configuration(endpoint: endpoint, folder: "", credentials: nil))
     guard case .unreachable = error({ _ = try store.read("a", limit: 9) }) else {
       Issue.record("not unreachable")

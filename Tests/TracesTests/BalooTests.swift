@@ -37,7 +37,7 @@ import Testing
 
   private static func knows(_ bytes: [UInt8], _ path: String = TraceFolder.mountpoint) -> Bool {
     let names = MountedPaths.parts(of: Array(path.utf8)) ?? []
-    let index = BalooIndex(for: [names]) { offset, count in
+    let index = BalooIndex.load(for: [names]) { offset, count in
       Array(bytes.dropFirst(Int(offset)).prefix(count))
     }
     return index.hasEntries(below: names)

@@ -55,7 +55,7 @@ import VaultObjects
     try mounted.tree.mkdir("Emma/scan")
     try mounted.tree.write("Emma/scan/image", content)
     try mounted.tree.commitNow()
-    let state = try StateFolder(root: mounted.stateRoot, vault: mounted.vault.id)
+    let state = try StateFolder.open(root: mounted.stateRoot, vault: mounted.vault.id)
     try state.storeLazySettings(LazySettings())
     try mounted.remount()
     mounted.vault.lazyChunks?.setSource(elsewhere)
@@ -224,7 +224,7 @@ import VaultObjects
     let scan = try scan
     #expect(try mounted.vault.fetch(scan, of: member).chunkCount == 5)
     try mounted.vault.setLazySettings { $0.cacheByteLimit = 0 }
-    let state = try StateFolder(root: mounted.stateRoot, vault: mounted.vault.id)
+    let state = try StateFolder.open(root: mounted.stateRoot, vault: mounted.vault.id)
     let pin = LazySettings.Pin(member: member.id, record: scan)
     try state.storeLazySettings(LazySettings(cacheByteLimit: 0, pins: [pin]))
     #expect(try mounted.vault.evict(.root, of: member).chunkCount == 0)

@@ -65,7 +65,7 @@ import VaultObjects
 
   /// From now on the vault is lazy, and has all chunks of its first member there.
   private static func leaveChunks(of mounted: MountedVault, on remote: SilentRemote) throws {
-    let state = try StateFolder(root: mounted.stateRoot, vault: mounted.vault.id)
+    let state = try StateFolder.open(root: mounted.stateRoot, vault: mounted.vault.id)
     try state.storeLazySettings(LazySettings())
     try mounted.remount()
     let store = try DirectoryStore(opening: mounted.folder)

@@ -60,7 +60,7 @@ final class MountFixture {
   func startLazily(from source: any ChunkSource) throws {
     try end()
     try vault.close()
-    try StateFolder(root: stateRoot, vault: vault.id).storeLazySettings(LazySettings())
+    try StateFolder.open(root: stateRoot, vault: vault.id).storeLazySettings(LazySettings())
     let store = try DirectoryStore(opening: folder)
     let members: BlobPath = "members"
     for member in try store.list(members) {

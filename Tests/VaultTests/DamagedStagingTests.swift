@@ -34,7 +34,7 @@ private final class DamagedStaging: InspectingStore {
   @Test(arguments: [[StoreCall.Kind.list], [.removeFolder], [.list, .replace], [.replace]])
   func whatADamagedDiskKeepsThereIsInNobodysWay(failing: [StoreCall.Kind]) throws {
     let folder = try TemporaryFolder()
-    let disk = try DirectoryStore(making: folder.appending("vault"))
+    let disk = try DirectoryStore.make(folder.appending("vault"))
     let state = StateFolder(store: MemoryStore())
     let id = VaultID.random()
     let created = try Vault.create(

@@ -175,7 +175,7 @@ import VaultObjects
 
   @Test func beyondTheLimitWhatWasOfUseLongestAgoGoes() throws {
     let folder = try TemporaryFolder()
-    let store = try DirectoryStore(making: folder.appending("state"))
+    let store = try DirectoryStore.make(folder.appending("state"))
     let state = StateFolder(store: store)
     for name in ["a", "b", "c"] {
       try store.replace(

@@ -13,7 +13,7 @@ import VaultModel
   /// Its socket can be opened by nobody, and kept everybody from thinning, and from removing what is under old keys.
   @Test func itsSocketIsNoMount() throws {
     let folder = try TemporaryFolder()
-    let state = try StateFolder(root: folder.path, vault: .random())
+    let state = try StateFolder.open(root: folder.path, vault: .random())
     let mounts = try #require(state.path).appending("mounts")
     #expect(mounts.withPlatformString { mkdir($0, 0o700) } == 0)
     let socket = mounts.appending("4194305-0.commit")

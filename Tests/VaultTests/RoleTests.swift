@@ -278,7 +278,7 @@ struct RoleTests {
     let (emma, vault) = (try #require(adults.ben.emma), adults.ben.vault)
     let links = emma.register.links
     // As the holder of Anna's place, and of one that he says is his, with a real wrap of the key beside it.
-    let writer = try LinkWriter(links, vault.context)
+    let writer = try LinkWriter.begin(links, vault.context)
     let taker = try #require(vault.context.people[adults.carla.id])
     let wraps = try writer.wraps(of: [emma.epoch], for: taker)
     try #require(wraps.count == 1)
@@ -345,7 +345,7 @@ struct RoleTests {
   @Test func aLinkThatNobodyWouldTakeIsNotWrittenAndItIsSaidWhy() throws {
     let adults = try Adults()
     let emma = try #require(adults.anna.emma)
-    let writer = try LinkWriter(emma.register.links, adults.anna.vault.context)
+    let writer = try LinkWriter.begin(emma.register.links, adults.anna.vault.context)
     let before = adults.anna.store.blobs
     let crowd = (0..<65).map { _ in Change.give(PersonID.random(), .viewer, until: 0) }
     #expect {

@@ -45,15 +45,24 @@ package struct Doorbell: Sendable {
   /// What this process rings with, so that it does not hear itself.
   private let ownRing: String
 
+  /// Asks nothing of the server yet.
+  ///
   /// - Throws: `untrusted` for a file of certificates or a proxy that is none.
-  package init(_ address: Address, environment: [String: String]) throws(BlobStoreError) {
-    self.address = address
+  package static func open(
+    _ address: Address, environment: [String: String]
+  ) throws(BlobStoreError) -> Doorbell {
     var timeouts = Timeouts()
     // It is only there to be quick.
     (timeouts.connect, timeouts.idle, timeouts.total) = (.seconds(5), .seconds(5), .seconds(10))
-    transport = try HTTPTransport(
+    let transport = try HTTPTransport.open(
       timeouts: timeouts, authorities: RemoteOptions(environment: environment).authorities,
       proxy: try HTTPProxy(for: address.endpoint, environment: environment), connectionCount: 4)
+    return Doorbell(address, transport)
+  }
+
+  private init(_ address: Address, _ transport: HTTPTransport) {
+    self.address = address
+    self.transport = transport
     ownRing = String(UInt64.random(in: 0...UInt64.max), radix: 16)
   }
 

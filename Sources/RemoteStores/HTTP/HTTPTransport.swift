@@ -31,11 +31,14 @@ final class HTTPTransport: Sendable {
   private let authorities: FilePath?
   private let usesProxy: Bool
 
+  /// Ready to send; asks nothing of the server yet.
+  ///
   /// - Parameter authorities: A PEM file with the certificates that may vouch for the server, instead of the system's.
-  init(
+  /// - Throws: `untrusted` if that is no such file.
+  static func open(
     timeouts: Timeouts = Timeouts(), authorities: FilePath? = nil, proxy: HTTPProxy? = nil,
     connectionCount: Int = 32
-  ) throws(BlobStoreError) {
+  ) throws(BlobStoreError) -> HTTPTransport {
     var tls = TLSConfiguration.makeClientConfiguration()
     tls.minimumTLSVersion = .tlsv12
     if let authorities {
@@ -46,6 +49,15 @@ final class HTTPTransport: Sendable {
           reason: "\(authorities.string) is not a readable file of certificates (PEM)")
       }
     }
+    return HTTPTransport(
+      tls, timeouts: timeouts, authorities: authorities, proxy: proxy,
+      connectionCount: connectionCount)
+  }
+
+  private init(
+    _ tls: TLSConfiguration, timeouts: Timeouts, authorities: FilePath?, proxy: HTTPProxy?,
+    connectionCount: Int
+  ) {
     var configuration = HTTPClient.Configuration(
       tlsConfiguration: tls, redirectConfiguration: .disallow,
       timeout: HTTPClient.Configuration.Timeout(connect: TimeAmount(timeouts.connect)))
@@ -207,7 +219,7 @@ final class HTTPTransport: Sendable {
     if usesProxy {
       return "its certificate is not trusted or has expired, or it does not speak TLS 1.2"
     }
-    let certificate = ServerCertificate(
+    let certificate = ServerCertificate.ask(
       host: server.host, port: server.port, timeout: TimeAmount(timeouts.connect))
     return certificate?.trouble(now: Int64(time(nil)), authorities: authorities)
       ?? "it does not speak TLS 1.2 or newer; perhaps its address begins with http://"

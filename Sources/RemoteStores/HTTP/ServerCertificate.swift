@@ -11,7 +11,7 @@ struct ServerCertificate {
   let validity: [(begin: Int64, end: Int64)]
 
   /// What the server shows; nil if it shows none in time, as where it does not speak TLS.
-  init?(host: String, port: Int, timeout: TimeAmount) {
+  static func ask(host: String, port: Int, timeout: TimeAmount) -> ServerCertificate? {
     // TLS names no server by its address.
     let isAddress =
       host.contains(":")
@@ -43,10 +43,9 @@ struct ServerCertificate {
     guard let certificates = try? shown.futureResult.wait(), !certificates.isEmpty else {
       return nil
     }
-    validity = certificates.map { (Int64($0.notValidBefore), Int64($0.notValidAfter)) }
+    return ServerCertificate(
+      validity: certificates.map { (Int64($0.notValidBefore), Int64($0.notValidAfter)) })
   }
-
-  init(validity: [(begin: Int64, end: Int64)]) { self.validity = validity }
 
   /// What is wrong with it and what to do, after the name was found to be right or was not looked at.
   ///

@@ -17,33 +17,44 @@ final class RcloneProgram: Sendable {
   private static let host = (name: "Host", value: "localhost")
 
   /// Throws `programFailed` when rclone does not start.
-  init(
+  static func start(
     program name: String, environment: [String: String], timeouts: Timeouts
-  ) throws(BlobStoreError) {
+  ) throws(BlobStoreError) -> RcloneProgram {
     let parent = environment["XDG_RUNTIME_DIR"] ?? environment["TMPDIR"] ?? "/tmp"
     // A socket's whole path may have 107 bytes.
     var template = Array("\(parent.utf8.count < 60 ? parent : "/tmp")/kinvault-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw BlobStoreError(errno: errno, path: parent) }
     let folder = FilePath(platformString: template)
-    self.folder = folder
     let socket = folder.appending("rclone").string
-    base = "http+unix://\(PercentEncoding.encode(socket))"
     var variables = environment
     // Blobs are small: sent with their length and checked by hash, not streamed. And the listing's own times do.
     variables["RCLONE_STREAMING_UPLOAD_CUTOFF"] = "16M"
     variables["RCLONE_USE_SERVER_MODTIME"] = "true"
     variables["RCLONE_ASK_PASSWORD"] = "false"
+    let started: RcloneProgram
     do {
-      transport = try HTTPTransport(timeouts: timeouts)
-      program = try GuardedProgram(
+      let transport = try HTTPTransport.open(timeouts: timeouts)
+      let program = try GuardedProgram(
         name,
         ["rcd", "--rc-addr", "unix://\(socket)", "--rc-no-auth", "--rc-serve"],
         environment: variables)
+      started = RcloneProgram(
+        program, transport, folder, base: "http+unix://\(PercentEncoding.encode(socket))")
     } catch {
       rmdir(folder.string)
       throw error
     }
-    try Self.wait(for: socket, of: program)
+    try wait(for: socket, of: started.program)
+    return started
+  }
+
+  private init(
+    _ program: GuardedProgram, _ transport: HTTPTransport, _ folder: FilePath, base: String
+  ) {
+    self.program = program
+    self.transport = transport
+    self.folder = folder
+    self.base = base
   }
 
   deinit {

@@ -20,21 +20,28 @@ package final class RcloneStore: BlobStore {
   /// path: what rclone serves is asked for as `[remote:path]/name`, where the first `]` ends the path, so that it would take
   /// every file and give none back.
   /// - Parameter environment: What rclone gets: its configuration may be named there.
-  package init(
-    _ fs: String, program: String = "rclone", environment: [String: String],
+  package static func start(
+    _ fs: String, program name: String = "rclone", environment: [String: String],
     timeouts: Timeouts = Timeouts()
-  ) throws(BlobStoreError) {
+  ) throws(BlobStoreError) -> RcloneStore {
     guard !fs.utf8.contains(UInt8(ascii: "]")) else {
       throw .programFailed(
         program: "rclone",
         reason: "it reads nothing from a folder with \u{2018}]\u{2019} in its path; use one without"
       )
     }
+    let program = try RcloneProgram.start(
+      program: name, environment: environment, timeouts: timeouts)
+    let info: Info = try program.run("operations/fsinfo", Place(fs: fs), about: .root)
+    return RcloneStore(
+      program, fs,
+      putsInTwoSteps: info.features.partialUploads == true && info.features.move == true)
+  }
+
+  private init(_ program: RcloneProgram, _ fs: String, putsInTwoSteps: Bool) {
+    self.program = program
     self.fs = fs
-    self.program = try RcloneProgram(
-      program: program, environment: environment, timeouts: timeouts)
-    let info: Info = try self.program.run("operations/fsinfo", Place(fs: fs), about: .root)
-    putsInTwoSteps = info.features.partialUploads == true && info.features.move == true
+    self.putsInTwoSteps = putsInTwoSteps
   }
 
   private struct Place: Encodable {

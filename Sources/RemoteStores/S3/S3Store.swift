@@ -57,11 +57,19 @@ package final class S3Store: BlobStore {
   /// Seconds that the server's clock is ahead of ours, once it has refused a request for that.
   private let clockOffset = Atomic<Int>(0)
 
-  package init(_ configuration: Configuration) throws(BlobStoreError) {
-    self.configuration = configuration
-    transport = try HTTPTransport(
+  /// Asks nothing of the server yet.
+  ///
+  /// - Throws: `untrusted` for a file of certificates that is none.
+  package static func open(_ configuration: Configuration) throws(BlobStoreError) -> S3Store {
+    let transport = try HTTPTransport.open(
       timeouts: configuration.timeouts, authorities: configuration.authorities,
       proxy: configuration.proxy)
+    return S3Store(configuration, transport)
+  }
+
+  private init(_ configuration: Configuration, _ transport: HTTPTransport) {
+    self.configuration = configuration
+    self.transport = transport
     signature = SignatureV4(
       accessKey: configuration.credentials.user, secretKey: configuration.credentials.secret,
       region: configuration.region)

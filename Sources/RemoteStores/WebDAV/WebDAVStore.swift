@@ -39,11 +39,19 @@ package final class WebDAVStore: BlobStore {
   private let transport: HTTPTransport
   private let authorization: String?
 
-  package init(_ configuration: Configuration) throws(BlobStoreError) {
-    self.configuration = configuration
-    transport = try HTTPTransport(
+  /// Asks nothing of the server yet.
+  ///
+  /// - Throws: `untrusted` for a file of certificates that is none.
+  package static func open(_ configuration: Configuration) throws(BlobStoreError) -> WebDAVStore {
+    let transport = try HTTPTransport.open(
       timeouts: configuration.timeouts, authorities: configuration.authorities,
       proxy: configuration.proxy)
+    return WebDAVStore(configuration, transport)
+  }
+
+  private init(_ configuration: Configuration, _ transport: HTTPTransport) {
+    self.configuration = configuration
+    self.transport = transport
     authorization = configuration.credentials.map {
       "Basic \(Base64.encode(Array("\($0.user):\($0.secret)".utf8)))"
     }

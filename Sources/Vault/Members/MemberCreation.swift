@@ -25,7 +25,7 @@ struct MemberCreation {
     try files.store(
       files.statement(.root, body) { device.signingKey.sign($0) }, at: .memberRoot(member),
       in: context.store)
-    let writer = try LinkWriter(try context.opening(of: member).loadLinks(), context)
+    let writer = try LinkWriter.begin(try context.opening(of: member).loadLinks(), context)
     let key = FamilyMemberKey.random()
     guard let wrap = try writer.wrap(key, of: nil, for: own) else {
       throw .keysDivided(person: own.id)

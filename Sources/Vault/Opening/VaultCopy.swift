@@ -38,7 +38,7 @@ package struct VaultCopy: Sendable {
     let store = try Vault.openFolder(folder)
     let id = try Vault.describe(store: store, folder: folder.string).vault
     return VaultCopy(
-      id: id, store: store, folder: folder, state: try StateFolder(root: stateRoot, vault: id),
+      id: id, store: store, folder: folder, state: try StateFolder.open(root: stateRoot, vault: id),
       clock: clock)
   }
 
@@ -48,13 +48,13 @@ package struct VaultCopy: Sendable {
   package static func make(
     in folder: FilePath, stateRoot: FilePath, clock: WallClock = .system
   ) throws(VaultError) -> VaultCopy {
-    let store = try storing(DirectoryStore(making: folder))
+    let store = try storing(DirectoryStore.make(folder))
     guard try storing(store.list(.root)).isEmpty else {
       throw .folderNotEmpty(folder: folder.string)
     }
     let id = VaultID.random()
     return VaultCopy(
-      id: id, store: store, folder: folder, state: try StateFolder(root: stateRoot, vault: id),
+      id: id, store: store, folder: folder, state: try StateFolder.open(root: stateRoot, vault: id),
       clock: clock)
   }
 
@@ -64,7 +64,7 @@ package struct VaultCopy: Sendable {
   package static func findOrMake(
     _ id: VaultID, in folder: FilePath, stateRoot: FilePath, clock: WallClock = .system
   ) throws(VaultError) -> VaultCopy {
-    let store = try storing(DirectoryStore(making: folder))
+    let store = try storing(DirectoryStore.make(folder))
     let names = try storing(store.list(.root)).map(\.name)
     if names.contains(VaultPath.vault.string) {
       guard try Vault.describe(store: store, folder: folder.string).vault == id else {
@@ -74,7 +74,7 @@ package struct VaultCopy: Sendable {
       throw .folderNotEmpty(folder: folder.string)
     }
     return VaultCopy(
-      id: id, store: store, folder: folder, state: try StateFolder(root: stateRoot, vault: id),
+      id: id, store: store, folder: folder, state: try StateFolder.open(root: stateRoot, vault: id),
       clock: clock)
   }
 }

@@ -105,7 +105,7 @@ extension Vault {
       copy, people: people, person: file.person, keys: keys, device: device, slotKey: slotKey,
       isReadOnly: options.readOnly, staging: staging,
       lazySettings: try state.loadLazySettings(), reading: reading,
-      log: options.log)
+      log: options.log, folderNumber: copy.folder?.lastingFolderNumber ?? 0)
     return (context, marks, problems, isCrowded)
   }
 

@@ -139,7 +139,7 @@ struct EpochBeginning {
   /// contested place would have it, by a machine that has seen which of its ends counts.
   private func writeLink() throws(VaultError) {
     let links = member.register.links
-    let writer = try LinkWriter(links, context)
+    let writer = try LinkWriter.begin(links, context)
     let now = context.clock.milliseconds()
     let without = pending?.without ?? []
     let ended =

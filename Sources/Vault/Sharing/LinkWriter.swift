@@ -20,11 +20,12 @@ struct LinkWriter {
 
   /// - Throws: `keysDivided`, `thisDeviceRemoved` when this device may not sign now; `io` while there are statements that this
   ///   machine could not read: they may say who is out.
-  init(_ links: MemberLinks, _ context: VaultContext) throws(VaultError) {
+  static func begin(
+    _ links: MemberLinks, _ context: VaultContext
+  ) throws(VaultError) -> LinkWriter {
     if let error = links.unread ?? context.people.unread.values.first { throw error }
-    self.links = links
-    self.context = context
-    certificate = try context.ownCertificate().id
+    let certificate = try context.ownCertificate().id
+    return LinkWriter(links: links, context: context, certificate: certificate)
   }
 
   /// Writes a link as an owner; durable when this returns. What it has no room to confirm stands in others before it.

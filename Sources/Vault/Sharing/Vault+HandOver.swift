@@ -72,7 +72,7 @@ extension Vault {
     try member.reloadLinks()
     guard member.role == .owner else { throw .ownersOnly(member: member.id) }
     let links = member.register.links
-    try LinkWriter(links, context).write([.offer(taker(links))])
+    try LinkWriter.begin(links, context).write([.offer(taker(links))])
     try member.reloadLinks()
     try member.commitNothing()
   }
@@ -94,7 +94,7 @@ extension Vault {
   }
 
   private func agree(to offer: PlaceOffer, in member: Member) throws(VaultError) {
-    try LinkWriter(member.register.links, context).agree(to: offer)
+    try LinkWriter.begin(member.register.links, context).agree(to: offer)
     try announceLinks(of: member)
     audit.note(.share, member: member.id, person: offer.giver, detail: "place agreed to")
   }
@@ -154,7 +154,7 @@ extension Vault {
     guard offer.giver == person, try offer.certificate == context.ownCertificate().id else {
       return nil
     }
-    let writer = try LinkWriter(member.register.links, context)
+    let writer = try LinkWriter.begin(member.register.links, context)
     if offer.isOvertaken {
       try writer.write([.offer(offer.taker)], as: offer.place)
       return .offeredAnew

@@ -21,7 +21,7 @@ extension Vault {
     let own = try context.ownPerson()
     let heads = member.knownCounters.filter { own.devices[$0.key] != nil }
       .map { LastHead(device: $0.key, counter: $0.value) }
-    try LinkWriter(member.register.links, context).leave(heads: heads)
+    try LinkWriter.begin(member.register.links, context).leave(heads: heads)
     // Who may only read writes no head beside the link, by which others would find it.
     try renewRegister()
     try member.reloadLinks()

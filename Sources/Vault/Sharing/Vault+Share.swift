@@ -111,7 +111,7 @@ extension Vault {
           + "kinvault hand-over)",
         found: links.history.placeCount + 1, limit: MemberHistory.placeLimit)
     }
-    let writer = try LinkWriter(links, context)
+    let writer = try LinkWriter.begin(links, context)
     try writer.write(
       [.give(taker, role, until: until ?? 0)],
       wraps: writer.wraps(
@@ -134,7 +134,7 @@ extension Vault {
   func wrapForUnwrapped(in member: Member) throws(VaultError) -> [PersonID] {
     let links = member.register.links
     let epoch = member.epoch
-    let writer = try LinkWriter(links, context)
+    let writer = try LinkWriter.begin(links, context)
     var given: [PersonID] = []
     var wraps: [Wrap] = []
     for person in links.trust.epochs.unwrapped[epoch] ?? []

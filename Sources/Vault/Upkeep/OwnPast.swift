@@ -39,7 +39,7 @@ struct OwnPast {
     return try versions.indices.dropFirst().filter { position in
       let (next, version) = (versions[position - 1].revision, versions[position].revision)
       guard !policy.keeps(version.time, replacedAt: next.time, now: now) else { return false }
-      let losses = try Losses(from: version, to: next, load: load)
+      let losses = try Losses.find(from: version, to: next, load: load)
       // A clock that is behind what it replaces counts on from it, which says nothing of how long that stood.
       return next.time.milliseconds > version.time.milliseconds
         ? !losses.removeFile(at: next.time) : !losses.isKept(by: policy, now: now)
@@ -57,10 +57,14 @@ private struct Losses {
   /// only removes some.
   private var latest: UInt64?
 
-  init(from old: RecordRevision, to new: RecordRevision, load: ItemTree.Load) throws {
-    if old.document != new.document { add(old.document, new.document) }
+  static func find(
+    from old: RecordRevision, to new: RecordRevision, load: ItemTree.Load
+  ) throws -> Losses {
+    var losses = Losses()
+    if old.document != new.document { losses.add(old.document, new.document) }
     var (olds, news) = (old.items, new.items)
-    try olds.forEachDifference(to: &news, load: load) { add($0, $1) }
+    try olds.forEachDifference(to: &news, load: load) { losses.add($0, $1) }
+    return losses
   }
 
   private mutating func add(_ before: Item?, _ after: Item?) {

@@ -6,7 +6,9 @@ import Vault
 struct RecordSearch {
   let index: VaultSearch
 
-  init(_ vault: Vault) throws { index = try VaultSearch(vault, Renderer.installed()) }
+  static func begin(_ vault: Vault) throws -> RecordSearch {
+    RecordSearch(index: try VaultSearch(vault, Renderer.installed()))
+  }
 
   func catchUp(_ members: [Member]) throws {
     let bar = ProgressBar(.items)

@@ -15,7 +15,7 @@ enum SignInNotes {
   ) {
     let root = Environment.stateRoot
     guard access(root.appending(vault.hex).appending("device").string, F_OK) == 0 else { return }
-    do { try body(StateFolder(root: root, vault: vault)) } catch {
+    do { try body(StateFolder.open(root: root, vault: vault)) } catch {
       switch error {
       // Who only reads on a full disk, or a read-only one, is told by what they do there.
       case .noSpace, .readOnly, .permission: return

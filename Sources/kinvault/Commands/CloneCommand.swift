@@ -85,7 +85,7 @@ struct CloneCommand: ParsableCommand {
     let target = VaultLocation.absolute(folder)
     if case .directory(let place) = address { try RemotePlace.requireApart(place, from: target) }
     let store = try remote.open()
-    let state = try StateFolder(
+    let state = try StateFolder.open(
       root: Environment.stateRoot, vault: VaultClone.description(of: store).vault)
     let isMeant = try confirm(target, state)
     let beginning = try VaultClone.begin(from: store, into: target, takesStrangers: all)

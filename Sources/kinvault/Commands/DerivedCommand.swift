@@ -23,7 +23,7 @@ struct DerivedClearCommand: ParsableCommand {
 
   func run() throws {
     let vault = try Vault.describe(folder: folderOptions.folder()).vault
-    let state = try StateFolder(root: Environment.stateRoot, vault: vault)
+    let state = try StateFolder.open(root: Environment.stateRoot, vault: vault)
     let byteCount = try state.derivedByteCount()
     try state.removeDerived()
     Terminal.writeLine(

@@ -47,7 +47,7 @@ struct LeaksCommand: ParsableCommand {
   }
 
   func run() throws {
-    let traces = try VaultTraces(vault: Vault.describe(folder: folderOptions.folder()).vault)
+    let traces = try VaultTraces.open(vault: Vault.describe(folder: folderOptions.folder()).vault)
     let mountpoints = try traces.mountpoints()
     let report = try traces.look(removing: clean)
     if json {

@@ -70,7 +70,7 @@ struct LockCommand: ParsableCommand {
   }
 
   private func end(_ mount: RunningMount, of vault: VaultID) throws {
-    let traces = try VaultTraces(vault: vault)
+    let traces = try VaultTraces.open(vault: vault)
     if keepTraces { try traces.keep(at: mount.mountpoint) }
     try Unmount.telling(mount.mountpoint)
     Terminal.writeLine("Unmounted \(mount.mountpoint).")

@@ -99,7 +99,7 @@ struct MountCommand: ParsableCommand {
     }
     let vault = try Vault.describe(folder: folder).vault
     try RemoteStatus.tellDecisions(of: vault)
-    PreviewNotice.tellOnce(try VaultTraces(vault: vault), keepsTraces: keepTraces)
+    PreviewNotice.tellOnce(try VaultTraces.open(vault: vault), keepsTraces: keepTraces)
     Terminal.note("Mounted at \(place). To unmount: kinvault unmount \(place)")
   }
 
@@ -119,7 +119,7 @@ struct MountCommand: ParsableCommand {
     let (vault, remotes) = try access.openWithRemotes(readOnly ? .reading : .writing) {
       MountLog.begin($0, isWatched: true)
     }
-    let traces = try VaultTraces(vault: vault.id)
+    let traces = try VaultTraces.open(vault: vault.id)
     if !keepTraces { traces.cleanEnded().forEach(Terminal.note) }
     let ending = try serve(vault, remotes, traces) { mount in
       PreviewNotice.tellOnce(traces, keepsTraces: keepTraces)
@@ -144,7 +144,7 @@ struct MountCommand: ParsableCommand {
       log = MountLog.begin(try Vault.describe(folder: folder).vault, isWatched: false)
       let vault = try access.open(folder, key: key, use: readOnly ? .reading : .writing, log: log)
       let remotes = try access.remotes(of: vault, key: key)
-      let traces = try VaultTraces(vault: vault.id)
+      let traces = try VaultTraces.open(vault: vault.id)
       let left = keepTraces ? [] : traces.cleanEnded()
       _ = try serve(vault, remotes, traces) { _ in
         var notes = AccessOptions.notes(on: vault) + left

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Rendering
 import Threads
 import Vault
 import VaultMount
@@ -32,7 +33,8 @@ struct OpenCommand: ParsableCommand {
     let signals = HeldSignals([SIGINT, SIGTERM, SIGHUP])
     let folder = try access.folderOptions.folder()
     let id = try Vault.describe(folder: folder).vault
-    let gate = PageGate(folder, of: id, access, log: MountLog.begin(id, isWatched: false))
+    let gate = PageGate(
+      folder, of: id, access, Renderer.installed(), log: MountLog.begin(id, isWatched: false))
     let window = Window(gate, log: gate.log)
     _ = SystemThread.detach {
       signals.wait()
@@ -42,7 +44,7 @@ struct OpenCommand: ParsableCommand {
     try window.run { opening in
       guard !noBrowser else { return tell(opening) }
       do throws(CommandError) {
-        let file = LaunchFile(try BrowserLaunch(opening))
+        let file = LaunchFile(try BrowserLaunch.prepare(opening))
         launched.withLock { $0 = file }
         Terminal.writeLine("The vault opens in your browser. Ctrl-C ends it.")
         // The file is there for as long as `launched` has it, and nobody else keeps it.

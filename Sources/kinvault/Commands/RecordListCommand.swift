@@ -101,7 +101,7 @@ struct RecordListCommand: ParsableCommand {
     in members: [Member], of vault: Vault
   ) throws -> [MemberID: Set<RecordID>]? {
     guard let text, !deleted else { return nil }
-    let search = try RecordSearch(vault)
+    let search = try RecordSearch.begin(vault)
     try search.catchUp(members)
     let query = search.index.query(text)
     return try members.reduce(into: [:]) { found, member in

@@ -29,7 +29,7 @@ struct RemoteListCommand: ParsableCommand {
 
   func run() throws {
     let vault = try Vault.describe(folder: folderOptions.folder()).vault
-    let state = try StateFolder(root: Environment.stateRoot, vault: vault)
+    let state = try StateFolder.open(root: Environment.stateRoot, vault: vault)
     let (remotes, damaged) = try RemoteRegistry(state: state).readable()
     for name in damaged { Terminal.note("kinvault: \(KnownRemote.isDamaged(name))") }
     let seen = try remotes.map {

@@ -30,7 +30,7 @@ struct RemoteTestCommand: ParsableCommand {
       let unlocked = try access.unlockKey(folder: folder)
       remote = try KnownRemote(configuration, vault: vault, key: unlocked.key)
     }
-    let state = try StateFolder(root: Environment.stateRoot, vault: vault)
+    let state = try StateFolder.open(root: Environment.stateRoot, vault: vault)
     let memory = try RemoteStateFile(state: state, remote: remote.name).load()
     do {
       Terminal.writeLine(try RemoteProbe(remote, vault: vault, memory: memory).run().text)

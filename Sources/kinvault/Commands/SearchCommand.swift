@@ -42,7 +42,7 @@ struct SearchCommand: ParsableCommand {
   func run() throws {
     let (rows, total) = try access.withVault(.reading) { vault in
       let members = try filter.members(in: vault)
-      let search = try RecordSearch(vault)
+      let search = try RecordSearch.begin(vault)
       let query = search.index.query(words.joined(separator: " "))
       if query.isEmpty { return ([Row](), 0) }
       try search.catchUp(members)

@@ -244,7 +244,8 @@ private struct StatusReport: Encodable {
     let stateFolder = Environment.stateRoot.appending(id.hex)
     let knowsThisMachine = Glibc.access(stateFolder.appending("device").string, F_OK) == 0
     let (fileCount, byteCount) = FolderSize.measure(folder)
-    let state = knowsThisMachine ? try StateFolder(root: Environment.stateRoot, vault: id) : nil
+    let state =
+      knowsThisMachine ? try StateFolder.open(root: Environment.stateRoot, vault: id) : nil
     let kept = try failures(in: stateFolder, state)
     let found = try state?.tampering() ?? TamperingMemory()
     var report = StatusReport(

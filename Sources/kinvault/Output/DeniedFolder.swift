@@ -9,27 +9,25 @@ struct DeniedFolder {
   private let status: stat
 
   /// Nil where no mode of a folder forbids anything.
-  init?(onTheWayTo path: FilePath) {
+  static func find(onTheWayTo path: FilePath) -> DeniedFolder? {
     var folder = FilePath(root: path.root, [])
     for component in path.components {
-      if let verb = Self.denied([(X_OK, "enter")], at: folder) {
-        self.init(folder, verb)
-        return
-      }
+      if let verb = denied([(X_OK, "enter")], at: folder) { return look(at: folder, verb) }
       let next = folder.appending(component)
       if access(next.string, F_OK) != 0 { break }
       folder = next
     }
     // What was to be opened, or that in which it was to be made.
     let rights = [(X_OK, "enter"), (R_OK, "list"), (W_OK, "change")]
-    guard let verb = Self.denied(rights, at: folder) else { return nil }
-    self.init(folder, verb)
+    guard let verb = denied(rights, at: folder) else { return nil }
+    return look(at: folder, verb)
   }
 
-  private init?(_ folder: FilePath, _ verb: String) {
+  /// Nil for what is no folder, or is gone.
+  private static func look(at folder: FilePath, _ verb: String) -> DeniedFolder? {
     var status = stat()
     guard stat(folder.string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return nil }
-    (path, self.verb, self.status) = (folder, verb, status)
+    return DeniedFolder(path: folder, verb: verb, status: status)
   }
 
   /// What is done by the first right that this user lacks.
@@ -53,7 +51,7 @@ struct DeniedFolder {
 
   /// What is said where a whole path was refused to this user.
   static func message(for path: String) -> String {
-    if let denied = DeniedFolder(onTheWayTo: FilePath(path)) {
+    if let denied = DeniedFolder.find(onTheWayTo: FilePath(path)) {
       return "Permission denied: \(denied.text)"
     }
     return

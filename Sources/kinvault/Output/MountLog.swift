@@ -17,7 +17,7 @@ enum MountLog {
     let folder = stateFolder(of: vault)
     let destinations: [any LogDestination] =
       isWatched
-      ? [StandardError(journalStream: Environment.value("JOURNAL_STREAM"))]
+      ? [StandardError.find(journalStream: Environment.value("JOURNAL_STREAM"))]
       : (usesJournal ? [JournalSocket()] : []) + [LogFile(stateFolder: folder)]
     let log = BackgroundLog(
       Logger(destinations, vault: LogValue(vault)), failures: FailureFile(stateFolder: folder))

@@ -11,10 +11,15 @@ struct BrowserLaunch: ~Copyable {
   private let folder: PrivateFolder
   private let file: String
 
-  init(_ opening: Window.Opening) throws(CommandError) {
+  /// Writes the file, which goes with the value.
+  static func prepare(_ opening: Window.Opening) throws(CommandError) -> BrowserLaunch {
     let folder = try PrivateFolder(allowsDisk: true)
     let file = "\(folder.path)/open.html"
-    try Self.write(Array(Self.document(opening).utf8), to: file)
+    try write(Array(document(opening).utf8), to: file)
+    return BrowserLaunch(folder, file)
+  }
+
+  private init(_ folder: consuming PrivateFolder, _ file: String) {
     self.folder = folder
     self.file = file
   }

@@ -15,12 +15,15 @@ final class PageGate: VaultGate {
   private let passwordFile: String?
   private let acceptsRollback: Bool
   let log: BackgroundLog
-  let renderer = Renderer.installed()
+  let renderer: Renderer?
 
   /// - Parameter access: Where the password is to be had without a question, if anywhere, and whether to go on with a folder
   ///   that is older than this machine remembers it.
-  init(_ folder: FilePath, of id: VaultID, _ access: AccessOptions, log: BackgroundLog) {
-    (self.folder, self.id, self.log) = (folder, id, log)
+  init(
+    _ folder: FilePath, of id: VaultID, _ access: AccessOptions, _ renderer: Renderer?,
+    log: BackgroundLog
+  ) {
+    (self.folder, self.id, self.renderer, self.log) = (folder, id, renderer, log)
     (passwordFile, acceptsRollback) = (access.passwordFile, access.acceptRollback)
   }
 

@@ -87,7 +87,7 @@ struct KnownRemote: Sendable {
     guard let text = configuration.options[Self.doorbellOption],
       let address = Doorbell.Address(text)
     else { return nil }
-    return try Doorbell(address, environment: Environment.all)
+    return try Doorbell.open(address, environment: Environment.all)
   }
 
   /// Whether whoever waits elsewhere is told at once.
@@ -158,6 +158,6 @@ extension KnownRemote {
 extension RemoteRegistry {
   /// This machine's remotes of a vault.
   static func here(vault: VaultID) throws -> RemoteRegistry {
-    RemoteRegistry(state: try StateFolder(root: Environment.stateRoot, vault: vault))
+    RemoteRegistry(state: try StateFolder.open(root: Environment.stateRoot, vault: vault))
   }
 }

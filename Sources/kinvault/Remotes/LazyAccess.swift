@@ -17,7 +17,7 @@ enum LazyAccess {
     }
     let remotes = try KnownRemote.whole(of: vault.id, key: key)
     guard !remotes.isEmpty else { throw KnownRemote.none }
-    let state = try StateFolder(root: Environment.stateRoot, vault: vault.id)
+    let state = try StateFolder.open(root: Environment.stateRoot, vault: vault.id)
     chunks.setSource(RemoteChunks(RemoteFiles(remotes.map(\.place)), state: state))
   }
 

@@ -37,7 +37,7 @@ struct RemoteStatus: Encodable {
 
   /// Every remote of the vault on this machine.
   static func all(of vault: VaultID) throws -> [RemoteStatus] {
-    let state = try StateFolder(root: Environment.stateRoot, vault: vault)
+    let state = try StateFolder.open(root: Environment.stateRoot, vault: vault)
     let (whole, damaged) = try RemoteRegistry(state: state).readable()
     var all: [RemoteStatus] = []
     for remote in whole {

@@ -15,9 +15,9 @@ struct VaultTraces {
   private let state: StateFolder
   private let vault: VaultID
 
-  init(vault: VaultID) throws(VaultError) {
-    self.vault = vault
-    state = try StateFolder(root: Environment.stateRoot, vault: vault)
+  static func open(vault: VaultID) throws(VaultError) -> VaultTraces {
+    let state = try StateFolder.open(root: Environment.stateRoot, vault: vault)
+    return VaultTraces(state: state, vault: vault)
   }
 
   /// Those of every vault that was ever mounted at an absolute path without links.
@@ -30,7 +30,7 @@ struct VaultTraces {
     }
     return vaults.compactMap { vault in
       do throws(VaultError) {
-        let traces = try VaultTraces(vault: vault)
+        let traces = try VaultTraces.open(vault: vault)
         let places = try traces.state.loadMountpoints().places
         return places.contains { $0.path == path.bytes } ? traces : nil
       } catch {

@@ -27,7 +27,7 @@ final class RcloneS3Server: Server {
   }
 
   func store() throws -> S3Store {
-    try S3Store(
+    try S3Store.open(
       S3Store.Configuration(
         endpoint: endpoint, bucket: "family", prefix: "t/\(UInt64.random(in: .min ... .max))",
         region: "us-east-1", usesPathStyle: true, credentials: Self.credentials))
@@ -60,7 +60,7 @@ final class RcloneWebDAVServer: Server {
   func store(credentials: RemoteCredentials? = RcloneWebDAVServer.credentials) throws
     -> WebDAVStore
   {
-    try WebDAVStore(
+    try WebDAVStore.open(
       WebDAVStore.Configuration(
         endpoint: endpoint, folder: "remote files/\(UInt64.random(in: .min ... .max))",
         credentials: credentials))

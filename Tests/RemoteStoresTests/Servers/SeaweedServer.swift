@@ -85,11 +85,11 @@ final class SeaweedServer: Server {
       prefix: "tests/\(UInt64.random(in: .min ... .max))", region: "us-east-1",
       usesPathStyle: true, credentials: Self.credentials)
     change(&configuration)
-    return try S3Store(configuration)
+    return try S3Store.open(configuration)
   }
   /// In a folder that is not there yet, nor the one above it.
   func webDAVStore() throws -> WebDAVStore {
-    try WebDAVStore(
+    try WebDAVStore.open(
       WebDAVStore.Configuration(
         endpoint: webDAV, folder: "remote files/\(UInt64.random(in: .min ... .max))",
         credentials: nil))

@@ -13,7 +13,7 @@ protocol WebDAVServer: Server {
 extension WebDAVServer {
   /// In a folder that is not there yet, nor the one above it.
   func store() throws -> WebDAVStore {
-    try WebDAVStore(
+    try WebDAVStore.open(
       WebDAVStore.Configuration(
         endpoint: served.endpoint, folder: "remote files/\(UInt64.random(in: .min ... .max))",
         credentials: nil))
