@@ -1,4 +1,6 @@
 import BlobStore
+import MachineState
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultModel
@@ -25,6 +27,22 @@ import VaultObjects
     #expect(memory.keepsWhatIsNamed(by: head) && memory.keepsWhatIsNamed(by: nil))
     memory.lastComparison = 0
     #expect(!memory.keepsWhatIsNamed(by: head) && !memory.keepsWhatIsNamed(by: nil))
+  }
+
+  /// Whoever has keys may have everybody carry any number of files. What was seen of them is not forgotten for that: a remote that
+  /// goes back would be told no more.
+  @Test func whatWasSeenIsReadHoweverMuchItIs() throws {
+    let file = RemoteStateFile(
+      state: StateFolder(store: MemoryStore()), remote: try #require(RemoteName("usb")))
+    var memory = RemoteMemory()
+    let (member, hash) = (MemberID.random(), Digest.sha256([1]))
+    for counter in 0..<300_000 as Range<UInt64> {
+      memory.seen[.link(member, .random())] = RemoteMemory.Seen(
+        fingerprint: counter, state: RegisterState(counter: counter, hash: hash))
+    }
+    try #require(memory.encoded().count > 64 << 20)
+    try file.store(memory)
+    #expect(try file.load().seen == memory.seen)
   }
 
   /// What it lacks it may have yet, where it is not as the last sync left it.

@@ -79,9 +79,7 @@ package final class ShownNames: Sendable {
   func readAgain() {
     memory.withLock { memory in
       do throws(BlobStoreError) {
-        guard try state.store.read(Self.path, limit: PinnedNames.byteLimit) != memory.file else {
-          return
-        }
+        guard try state.store.read(Self.path, limit: .max) != memory.file else { return }
       } catch {
         // Reading it to the end says what it is.
       }
@@ -133,7 +131,7 @@ package final class ShownNames: Sendable {
   private func read(_ memory: inout Memory) throws(VaultError) -> PinnedNames {
     let bytes: [UInt8]
     do {
-      bytes = try state.store.read(Self.path, limit: PinnedNames.byteLimit)
+      bytes = try state.store.read(Self.path, limit: .max)
     } catch {
       if case .notFound = error { throw .notFound(what: Self.path.string) }
       throw VaultError(error)

@@ -14,8 +14,6 @@ package struct PinnedNames: Hashable, Sendable {
   /// What members that were not here had, when somebody here gave the name to another one.
   private var former: [MemberID: Pin] = [:]
 
-  package static let byteLimit = 16 << 20
-
   package init() {}
 
   /// What the member shows as, or did when it was here, also where another one has that name by now; nil for one that never was.
@@ -87,7 +85,7 @@ package struct PinnedNames: Hashable, Sendable {
   }
 
   package init(decoding bytes: [UInt8]) throws(ModelError) {
-    self = try WireReader.read(bytes, what: "names of members", limit: Self.byteLimit) {
+    self = try WireReader.read(bytes, what: "names of members", limit: .max) {
       (reader) throws(ModelError) in
       var names = PinnedNames()
       while let tag = try reader.next() {

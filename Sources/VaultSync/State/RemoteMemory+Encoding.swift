@@ -5,8 +5,6 @@ import VaultModel
 /// As lines of text: Docs/Format.md, "This machine's state".
 extension RemoteMemory {
   private static let title = "kinvault remote 1"
-  /// Longer than any sensible one; a few signed files per member and device.
-  static let byteLimit = 64 << 20
 
   package func encoded() -> [UInt8] {
     var lines: [String] = []

@@ -24,13 +24,11 @@ package struct RemoteStateFile: Sendable {
   /// What is remembered; nil when nothing ever was, or the file is lost or torn.
   package func loadIfKept() throws(SyncError) -> RemoteMemory? {
     do {
-      let bytes = try state.store.read(path, limit: RemoteMemory.byteLimit)
-      return RemoteMemory(decoding: bytes)
+      // As much as others write: a memory that is too large to be read would forget what was seen, with every sync.
+      return RemoteMemory(decoding: try state.store.read(path, limit: .max))
     } catch {
-      switch error {
-      case .notFound, .tooLarge: return nil
-      default: throw .vault(VaultError(error))
-      }
+      if case .notFound = error { return nil }
+      throw .vault(VaultError(error))
     }
   }
 
