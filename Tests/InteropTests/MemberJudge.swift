@@ -133,47 +133,17 @@ struct MemberJudge {
       }
       made.sort { one, other in position(one) < position(other) }
     }
-    var leavings: [Effect: Int] = [:]
-    var agreements: [ID: Int] = [:]
-    let handOvers = links.filter { $0.has(.handOver) && $0.follows.count == 1 }
-    let used = Set(handOvers.flatMap(\.follows))
     for link in links where link.place == nil && link.stands && !counting.contains(link.id) {
       if link.isLeaving, !staying.contains(link.person), isGift(to: link.person, knownTo: link) {
-        let effect = effect(of: link)
-        leavings[effect, default: 0] += 1
-        if leavings[effect, default: 0] <= 256 { counting.insert(link.id) }
+        counting.insert(link.id)
       }
       if link.isAgreement, let offer = link.follows.first, counting.contains(offer),
         byID[offer]?.changes.contains(where: { $0.kind == .offer && $0.person == link.person })
           ?? false
       {
-        agreements[offer, default: 0] += 1
-        if agreements[offer, default: 0] <= 256 || used.contains(link.id) {
-          counting.insert(link.id)
-        }
+        counting.insert(link.id)
       }
     }
-  }
-
-  /// What a leaving leaves, and how it stands to what its writer was given.
-  private struct Effect: Hashable {
-    let person: ID
-    let role: Access.Role?
-    let after: Set<ID>
-    let before: Set<ID>
-  }
-
-  private func effect(of leaving: Link) -> Effect {
-    let gifts = links.filter { link in
-      counting.contains(link.id)
-        && link.changes.contains {
-          $0.person == leaving.person && ($0.kind == .give || $0.kind == .handOver)
-        }
-    }.map(\.id)
-    return Effect(
-      person: leaving.person, role: limit(in: leaving, of: leaving.person),
-      after: Set(gifts.filter(leaving.past.contains)),
-      before: Set(gifts.filter { comes($0, after: leaving.id) }))
   }
 
   /// In the order of the links, then of the changes.

@@ -10,13 +10,6 @@ struct LinkStandings {
   let refused: Set<StatementID>
 }
 
-/// What a leaving leaves, and how it stands to each gift of its writer.
-private struct LeavingEffect: Hashable {
-  let changes: [Change]
-  let isAfter: [Bool]
-  let isBefore: [Bool]
-}
-
 /// Judges a member's links, place after place from the most senior on: Docs/Format.md, section 16.
 struct MemberJudge {
   let graph: LinkGraph
@@ -212,10 +205,11 @@ struct MemberJudge {
 
   private mutating func judgeLeavings() {
     for (person, links) in leavings {
-      guard let given = gifts[person]?.map(\.link) else { continue }
+      guard let given = gifts[person] else { continue }
       // One walk for all of them: anybody can write any number. The creator's first place comes before every link.
-      let after = given.contains(nil) ? nil : graph.future(of: given.compactMap(\.self))
-      for link in telling(among: links.filter { after?.contains($0) ?? true }, of: given) {
+      let after =
+        given.contains { $0.link == nil } ? nil : graph.future(of: given.compactMap(\.link))
+      for link in links where after?.contains(link) ?? true {
         guard person != staying else {
           verdicts[link] = .someoneStays
           continue
@@ -227,41 +221,11 @@ struct MemberJudge {
     }
   }
 
-  /// Of one person's leavings those that say more than others do: the ends of tenures, and of those that leave the same of the same
-  /// gifts the first ones.
-  ///
-  /// - Parameter given: The links of that person's gifts; nil for the member's root.
-  private mutating func telling(among leavings: [Int], of given: [Int?]) -> [Int] {
-    guard leavings.count > StatementLimits.alike else { return leavings }
-    let gifts = Set(given.compactMap(\.self)).sorted()
-    let futures = gifts.map { graph.future(of: $0) }
-    let pasts = gifts.map { past(of: $0) }
-    let ends = Set(places.flatMap(\.tenures).compactMap(\.end?.link))
-    var counts: [LeavingEffect: Int] = [:]
-    return leavings.filter { link in
-      if ends.contains(link) { return true }
-      let effect = LeavingEffect(
-        changes: graph.links[link].changes, isAfter: futures.map { $0.contains(link) },
-        isBefore: pasts.map { $0.contains(link) })
-      counts[effect, default: 0] += 1
-      return counts[effect, default: 0] <= StatementLimits.alike
-    }
-  }
-
   private mutating func judgeAgreements() {
-    // What a hand over follows is more than one of many.
-    let used = Set(
-      graph.links.indices.filter { graph.links[$0].handOver != nil }
-        .compactMap { onlyFollowed(by: $0) })
-    var counts: [Int: Int] = [:]
-    for link in agreements.sorted() {
+    for link in agreements {
       guard let offer = onlyFollowed(by: link), verdicts[offer] == .counts,
         graph.links[offer].offer == graph.links[link].person
       else { continue }
-      counts[offer, default: 0] += 1
-      guard counts[offer, default: 0] <= StatementLimits.alike || used.contains(link) else {
-        continue
-      }
       verdicts[link] = .counts
     }
   }

@@ -19,8 +19,6 @@ enum StatementLimits {
   static let changes = 64
   static let wraps = 1_024
   static let confirmed = 4_096
-  /// Of one person's leavings with the same effect, and of agreements to one offer.
-  static let alike = 256
 
   static let agreementKeyBytes = 2_048
   static let recoveryBytes = 512
