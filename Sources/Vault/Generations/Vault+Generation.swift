@@ -56,6 +56,7 @@ extension Vault {
     guard !isReadOnly else { throw .readOnly }
     try context.reloadPeople()
     if let removal = context.removal { throw removal }
+    try context.requireRead([person])
     return try context.ownPerson()
   }
 
@@ -154,10 +155,13 @@ extension Vault {
     if departing.isEmpty { return counted }
     for entry in try storing(context.store.list("members")) {
       guard let id = MemberID(hex: entry.name) else { continue }
-      do {
+      do throws(VaultError) {
         let root = try MemberRoot.load(id, files: context.signedFiles, people: people)
         if departing.contains(root.certificate) { counted.insert(id.root) }
-        let history = try context.opening(of: id).loadLinks().history
+        let links = try context.opening(of: id).loadLinks()
+        // What is not listed falls for everybody.
+        if let error = links.unread { throw error }
+        let history = links.history
         let signed = history.lasting(signedBy: departing)
         counted.formUnion(signed.subtracting(leaving.disowned(of: signed, history)))
       } catch {

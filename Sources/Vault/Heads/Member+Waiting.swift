@@ -67,7 +67,7 @@ struct HeadLook: Sendable {
     return Obstacle(
       head: head, object: object, mark: isSame ? mark : nil,
       since: isSame && before?.mark == mark ? before?.since ?? now : now,
-      isGivenUp: hasWaitedEnough)
+      isGivenUp: hasWaitedEnough && !error.isOfTheMachine)
   }
 
   private static func object(_ path: String, of member: MemberID) -> BlobPath? {
@@ -82,7 +82,12 @@ extension Member {
     at fingerprint: UInt64, _ obstacle: Obstacle?
   ) throws(VaultError) -> HeadLook {
     var mark: FileMark?
-    if let object = obstacle?.object { mark = try self.mark(of: object) }
+    do {
+      if let object = obstacle?.object { mark = try self.mark(of: object) }
+    } catch {
+      // Then it is looked at again; and whatever keeps the folder from being read keeps nobody from saving.
+      guard error.isOfTheMachine else { throw error }
+    }
     return HeadLook(
       head: fingerprint, before: obstacle, mark: mark, now: context.clock.milliseconds())
   }

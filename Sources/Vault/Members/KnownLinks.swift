@@ -51,6 +51,24 @@ extension VaultContext {
       now: clock.milliseconds(), memory: try state.loadLinkMemory(of: member))
   }
 
+  /// What gives keys, or says what counts, waits until all is read that may say who is out: the member's links, and what the
+  /// people say of themselves whom they name.
+  ///
+  /// - Throws: Why something of it could not be read just now.
+  func requireRead(_ links: MemberLinks, and others: Set<PersonID> = []) throws(VaultError) {
+    if let error = links.unread { throw error }
+    try requireRead(links.history.everyone.union(others).union([person]))
+  }
+
+  /// The same of these people.
+  func requireRead(_ persons: Set<PersonID>) throws(VaultError) {
+    let people = people
+    if people.unread.isEmpty { return }
+    for person in persons.sorted() {
+      if let error = people.unread(of: person) { throw error }
+    }
+  }
+
   /// Keeps what counts of a member's links, and puts what the folder lacks of it back.
   func keep(_ links: MemberLinks, wraps: [VaultPath: [UInt8]]) throws(VaultError) {
     guard !isReadOnly else { return }

@@ -16,6 +16,7 @@ struct MemberCreation {
   func run() throws(VaultError) -> MemberID {
     let files = context.signedFiles
     let own = try context.ownPerson()
+    try context.requireRead([own.id])
     let root = MemberRoot(
       person: context.person, certificate: try context.ownCertificate().id,
       random: FileHash.random(), time: context.clock.milliseconds(), renews: renews)

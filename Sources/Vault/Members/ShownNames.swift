@@ -158,7 +158,7 @@ package final class ShownNames: Sendable {
     do {
       try state.store.replace(Self.path, file, durably: true)
       memory.file = file
-      memory.failure = memory.unread
+      memory.failure = nil
     } catch { memory.failure = VaultError(error) }
   }
 }

@@ -22,6 +22,13 @@ struct People: Sendable {
 
   subscript(id: PersonID) -> Person? { persons[id] }
 
+  /// Why a statement of the person could not be read just now; nil: there is none.
+  func unread(of person: PersonID) -> VaultError? {
+    if unread.isEmpty { return nil }
+    let folder = BlobPath("people/\(person.hex)").string + "/"
+    return unread.first { $0.key.string.hasPrefix(folder) }?.value
+  }
+
   /// How many devices count now, of all persons.
   var deviceCount: Int { persons.values.reduce(0) { $0 + $1.devices.count } }
 

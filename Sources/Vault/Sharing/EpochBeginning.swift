@@ -34,6 +34,7 @@ struct EpochBeginning {
   ) throws(VaultError) -> EpochBeginning {
     let context = member.context
     let state = context.state
+    try context.requireRead(member.register.links)
     var wish = wish
     var isAfterTorn = false
     switch try PendingEpoch.load(of: member.id, state: state) {
@@ -67,6 +68,7 @@ struct EpochBeginning {
     of member: Member, _ progress: @escaping @Sendable (WorkProgress) -> Void
   ) throws(VaultError) -> Bool {
     guard member.isEpochSpent else { return false }
+    try member.context.requireRead(member.register.links)
     try EpochBeginning(member: member, key: SharedKey(.random()), pending: nil).run(progress)
     return true
   }

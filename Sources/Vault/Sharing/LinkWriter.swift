@@ -23,7 +23,7 @@ struct LinkWriter {
   static func begin(
     _ links: MemberLinks, _ context: VaultContext
   ) throws(VaultError) -> LinkWriter {
-    if let error = links.unread ?? context.people.unread.values.first { throw error }
+    try context.requireRead(links)
     let certificate = try context.ownCertificate().id
     return LinkWriter(links: links, context: context, certificate: certificate)
   }

@@ -61,6 +61,7 @@ extension Vault {
     try old.reloadLinks()
     let links = old.register.links
     guard old.role == .owner else { throw .ownersOnly(member: old.id) }
+    try context.requireRead(links)
     for person in lost.sorted() where !links.access.includes(person) || person == self.person {
       throw .notFound(what: "access of the person \(person.shortHex)")
     }

@@ -111,6 +111,7 @@ extension Vault {
           + "kinvault hand-over)",
         found: links.history.placeCount + 1, limit: MemberHistory.placeLimit)
     }
+    try context.requireRead([taker])
     let writer = try LinkWriter.begin(links, context)
     try writer.write(
       [.give(taker, role, until: until ?? 0)],
@@ -134,19 +135,24 @@ extension Vault {
   func wrapForUnwrapped(in member: Member) throws(VaultError) -> [PersonID] {
     let links = member.register.links
     let epoch = member.epoch
+    let unwrapped = (links.trust.epochs.unwrapped[epoch] ?? []).filter {
+      !links.access.claimed.contains($0)
+    }
+    let withoutFile = try peopleWithoutFile(of: epoch, links).filter {
+      !links.access.claimed.contains($0)
+    }
+    if unwrapped.isEmpty, withoutFile.isEmpty { return [] }
     let writer = try LinkWriter.begin(links, context)
     var given: [PersonID] = []
     var wraps: [Wrap] = []
-    for person in links.trust.epochs.unwrapped[epoch] ?? []
-    where !links.access.claimed.contains(person) {
+    for person in unwrapped {
       guard let other = context.people[person] else { continue }
       let more = try writer.wraps(of: [epoch], for: other)
       guard !more.isEmpty else { continue }
       wraps += more
       given.append(person)
     }
-    for person in try peopleWithoutFile(of: epoch, links)
-    where !links.access.claimed.contains(person) {
+    for person in withoutFile {
       guard let other = context.people[person],
         let wrap = try writer.wrapAnew(epoch, for: other)
       else { continue }

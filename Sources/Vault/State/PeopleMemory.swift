@@ -83,8 +83,9 @@ extension People {
   fileprivate func personOfLasting(_ path: VaultPath) -> PersonID? {
     switch path {
     case .closing(let person, let id):
+      // With one that could not be read just now there may be several that do not know of each other.
       guard let history = self[person]?.history, !history.isContested,
-        history.counting.contains(id)
+        history.counting.contains(id), unread(of: person) == nil
       else { return nil }
       return person
     case .certificate(let person, let id):
