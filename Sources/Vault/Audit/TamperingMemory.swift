@@ -22,6 +22,9 @@ package struct TamperingMemory: Hashable, Sendable {
     package var first: UInt64
     package var last: UInt64
     package var isAcknowledged = false
+
+    /// Whether it stands for all that were found when there were too many to be told one by one.
+    fileprivate var isOfMore: Bool { path == "-" && mark == 0 }
   }
 
   /// The oldest first.
@@ -46,16 +49,14 @@ package struct TamperingMemory: Hashable, Sendable {
   mutating func note(_ found: Finding) -> Bool {
     // What was acknowledged takes no room: else so many broken files that lie there for good would be all that is ever told.
     let isFull = open.count >= Self.limit
-    let position = findings.firstIndex { known in
-      known.kind == found.kind && known.remote == found.remote
-        && (known.path == found.path && known.mark == found.mark || isFull && known.path == "-")
+    let alike = findings.indices.filter {
+      findings[$0].kind == found.kind && findings[$0].remote == found.remote
     }
-    if let position {
+    let exact = alike.first { findings[$0].path == found.path && findings[$0].mark == found.mark }
+    if let position = exact ?? (isFull ? alike.first { findings[$0].isOfMore } : nil) {
       findings[position].last = max(findings[position].last, found.last)
       // That there are more than are told one by one is news once more where somebody has looked at those of before.
-      guard isFull, findings[position].path == "-", findings[position].isAcknowledged else {
-        return false
-      }
+      guard exact == nil, findings[position].isAcknowledged else { return false }
       findings[position].isAcknowledged = false
       return true
     }
