@@ -86,11 +86,11 @@ extension DirectoryStore {
     // One that was not reached has told nobody yet what became of it.
     defer { leftFolders.withLock { $0.formUnion(waiting) } }
     for path in left {
-      let folder = open(path, O_RDONLY | O_DIRECTORY)
-      if folder != -ENOENT, folder != -ENOTDIR {
-        try Descriptor(folder, path: path.string).sync(path: path.string)
-      }
+      // What fails fails this barrier, whoever comes next.
       waiting.remove(path)
+      let folder = open(path, O_RDONLY | O_DIRECTORY)
+      if folder == -ENOENT || folder == -ENOTDIR { continue }
+      try Descriptor(folder, path: path.string).sync(path: path.string)
     }
   }
 }
