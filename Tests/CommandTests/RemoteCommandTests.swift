@@ -472,6 +472,7 @@ import Testing
     try desk.program.write(
       "#!/bin/sh\necho \"$*\" >>\"\(notices)\"\n", to: "\(programs)/notify-send")
     #expect(chmod("\(programs)/notify-send", 0o700) == 0)
+    let began = ContinuousClock.now
     try laptop.run(
       "mount", place,
       environment: ["KINVAULT_LOG": "file", "PATH": "\(programs):/usr/local/bin:/usr/bin:/bin"],
@@ -485,7 +486,9 @@ import Testing
     usleep(100_000)
     let noticed = String(decoding: try desk.program.read(notices), as: UTF8.self)
     #expect(noticed.hasSuffix(" Kinvault The family vault needs a look: kinvault status\n"))
-    #expect(noticed.split(separator: "\n").count == 1, "\(noticed)")
+    // No more than one in five minutes, which a machine with much else to do may need to come here.
+    let minutes = (ContinuousClock.now - began).components.seconds / 60
+    #expect(noticed.split(separator: "\n").count <= 1 + minutes / 5, "\(noticed)")
     let next = try laptop.run("record", "list", "--all", expecting: 0)
     #expect(next.errors.contains("The sync with usb has stopped."), "\(next.errors)")
     #expect(next.output.contains("Record 29"))
