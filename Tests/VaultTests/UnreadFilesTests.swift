@@ -94,6 +94,39 @@ private final class ShortOfDescriptors: InspectingStore {
     #expect(mount.context.people[ben.id]?.history.tips == tips)
   }
 
+  /// It may say that somebody is out.
+  @Test func nobodyIsGivenKeysWhileALinkCannotBeRead() throws {
+    let member = try #require(adults.ben.emma)
+    try adults.ben.vault.beginEpoch(of: member, without: [adults.carla.id])
+    try Replicas.carry(from: adults.ben.store, to: adults.anna.store)
+    store.refuse(below: "members/\(member.id.hex)/links")
+    #expect {
+      try mount.share(emma, with: adults.carla.id, role: .editor)
+    } throws: {
+      if case VaultError.io(_, EMFILE) = $0 { true } else { false }
+    }
+    store.refuse(below: nil)
+    try mount.share(emma, with: adults.carla.id, role: .editor)
+    #expect(try emma.register.links.access.includes(adults.carla.id))
+  }
+
+  /// What others wrote and this machine cannot read hides nothing but itself.
+  @Test func whatCannotBeReadKeepsNobodyFromSaving() throws {
+    try adults.ben.write("Vaccine card")
+    try Replicas.carry(from: adults.ben.store, to: adults.anna.store)
+    store.refuse(below: "members/\(try emma.id.hex)/objects")
+    _ = try? emma.refresh()
+    try #require(store.refusedCount > 0)
+    let commit = try emma.commit([.newRecord("Mine", note: "saved")])
+    #expect(commit.failures.isEmpty)
+    store.refuse(below: nil)
+    // What could not be read twice is looked at again after a minute.
+    adults.anna.clock.advance(days: 1)
+    _ = try emma.refresh()
+    let titles = try emma.children(of: .root).map(\.title.string)
+    #expect(Set(titles).isSuperset(of: ["Mine", "Vaccine card"]), "\(titles)")
+  }
+
   /// Under which names members show is not written anew by a machine that could not read how it was.
   @Test func namesThatCouldNotBeReadAreNotWrittenOver() throws {
     let stateStore = ShortOfDescriptors(adults.anna.stateStore)
