@@ -86,7 +86,7 @@ struct RemoteLooking {
   ) {
     self.session = session
     self.local = local.files
-    left = Guarded(memberNameLimit)
+    left = Guarded(memberNameLimit + local.files.count)
     skipping = CargoSkipping(session: session, local: local)
   }
 
@@ -342,10 +342,12 @@ struct RemoteLooking {
       folder: folder.string, limit: RemoteLook.nameLimit)
     guard left.withLock({ $0 > 0 }) else { throw isEndless }
     let entries = try session.remote.list(folder)
-    let prefix = folder.string + "/"
-    let newCount = max(0, entries.count - here.count { $0.string.hasPrefix(prefix) })
-    guard newCount <= RemoteLook.nameLimit else { throw isEndless }
-    left.withLock { $0 -= newCount }
+    if entries.count > RemoteLook.nameLimit {
+      let prefix = folder.string + "/"
+      let hereCount = here.count { $0.string.hasPrefix(prefix) }
+      guard entries.count <= RemoteLook.nameLimit + hereCount else { throw isEndless }
+    }
+    left.withLock { $0 -= entries.count }
     return entries
   }
 
