@@ -39,7 +39,8 @@ struct MemberEpochs {
       }
       let lacks = judge.everyone.contains { person in
         judge.role(of: person) != nil && open(person) != nil
-          && judge.isGift(to: person, knownTo: link) && !own.contains { $0.person == person }
+          && judge.hasBeenGiven(to: person, knownTo: link, whatIsLeft: true)
+          && !own.contains { $0.person == person }
       }
       states[link.id] = isExposed ? .exposed : lacks ? .lacks : .serves
     }
@@ -98,13 +99,6 @@ extension MemberJudge {
 
   /// Whether a link that counts ever gave the person what lets them write, whatever is left of it.
   func couldWrite(_ person: ID) -> Bool {
-    person == creator
-      || links.contains { link in
-        counting.contains(link.id)
-          && link.changes.contains {
-            $0.person == person && ($0.kind == .give || $0.kind == .handOver)
-              && ($0.role == .owner || $0.role == .editor)
-          }
-      }
+    gifts(to: person).contains { $0.role == .owner || $0.role == .editor }
   }
 }

@@ -15,13 +15,15 @@ import Testing
     let kind: MemberJudge.Change.Kind
     let person: [UInt8]
     let role: Access.Role?
+    var until: UInt64 = 0
   }
 
-  /// A link that stands.
+  /// A link that stands, unless it is said that it does not.
   private func link(
     _ number: UInt8, by person: [UInt8], as place: MemberJudge.Place.Name?,
     follows: [UInt8] = [], _ changes: [Given] = [], begins: Bool = false,
-    wraps: [(epoch: UInt8?, person: [UInt8], file: UInt8)] = []
+    wraps: [(epoch: UInt8?, person: [UInt8], file: UInt8)] = [], confirmed: [UInt8] = [],
+    stands: Bool = true
   ) throws -> MemberJudge.Link {
     let body = MessageWriter { link in
       if begins { link.add(7, Self.id(number)) }
@@ -33,13 +35,14 @@ import Testing
           message.add(4, Self.id(wrap.file))
         }
       }
+      for other in confirmed { link.add(10, Self.id(other)) }
     }
     return MemberJudge.Link(
       id: Self.id(number), body: try body.message, person: person, place: place,
       follows: Set(follows.map(Self.id)),
       changes: changes.map {
-        MemberJudge.Change(kind: $0.kind, person: $0.person, role: $0.role, until: 0)
-      }, stands: true)
+        MemberJudge.Change(kind: $0.kind, person: $0.person, role: $0.role, until: $0.until)
+      }, stands: stands)
   }
 
   private var first: MemberJudge.Place.Name { .init(maker: member, person: anna) }
@@ -71,6 +74,80 @@ import Testing
     try link(
       22, by: ben, as: bens, follows: [21], begins: true,
       wraps: [(nil, anna, 103), (nil, ben, 104)])
+  }
+
+  /// Ben's device that left was removed, and Anna confirms what it wrote.
+  @Test func nobodyConfirmsALeaving() throws {
+    var links = try beginning()
+    links.append(
+      try link(
+        22, by: ben, as: nil, follows: [21], [Given(kind: .limit, person: ben, role: nil)],
+        stands: false))
+    links.append(try link(23, by: anna, as: first, follows: [22], confirmed: [22]))
+    #expect(try judge(links).role(of: ben) == .owner)
+  }
+
+  /// What its taker has not agreed to is none, so they can leave nothing by it.
+  @Test func aHandOverThatEndsNothingGivesNothing() throws {
+    let links = [
+      try link(20, by: anna, as: first, [Given(kind: .handOver, person: ben, role: .owner)]),
+      try link(
+        21, by: ben, as: nil, follows: [20], [Given(kind: .limit, person: ben, role: nil)]),
+    ]
+    #expect(try judge(links).counting == [Self.id(20)])
+    #expect(try !judge(links).couldWrite(ben))
+  }
+
+  @Test func aTakingsLimitOfWhatEndsLeavesAnOwnersPlaceAlone() throws {
+    var links = try beginning()
+    links.append(
+      try link(
+        22, by: anna, as: first, follows: [21],
+        [
+          Given(kind: .limit, person: ben, role: .editor),
+          Given(kind: .limit, person: ben, role: nil, until: 7),
+        ]))
+    #expect(try judge(links).role(of: ben) == .editor)
+  }
+
+  /// Carla's access was taken, and given anew; who knew only of the taking lacks nobody.
+  @Test func whoHadNothingThenIsNotLacked() throws {
+    var links = try beginning()
+    links.append(
+      try link(
+        22, by: anna, as: first, follows: [21], [Given(kind: .give, person: carla, role: .viewer)]))
+    links.append(
+      try link(
+        23, by: anna, as: first, follows: [22], [Given(kind: .limit, person: carla, role: nil)]))
+    links.append(
+      try link(
+        24, by: ben, as: bens, follows: [23], begins: true,
+        wraps: [(nil, anna, 103), (nil, ben, 104)]))
+    links.append(
+      try link(
+        25, by: anna, as: first, follows: [23], [Given(kind: .give, person: carla, role: .viewer)]))
+    #expect(try judge(links).role(of: carla) == .viewer)
+    #expect(try epochs(links).states[Self.id(24)] == .serves)
+  }
+
+  @Test func whoStaysLeavesOnceThereIsAnother() throws {
+    var links = try beginning()
+    for (number, person) in [(UInt8(22), anna), (23, ben)] {
+      links.append(
+        try link(
+          number, by: person, as: nil, follows: [21],
+          [Given(kind: .limit, person: person, role: nil)]))
+    }
+    #expect(try judge(links).role(of: anna) == .owner)
+    links.append(
+      try link(
+        24, by: anna, as: first, follows: [22, 23],
+        [Given(kind: .give, person: carla, role: .owner)]))
+    links.append(
+      try link(
+        25, by: anna, as: nil, follows: [24], [Given(kind: .limit, person: anna, role: nil)]))
+    let judge = try judge(links)
+    #expect(judge.role(of: anna) == nil && judge.role(of: carla) == .owner)
   }
 
   @Test func anEpochIsOverOnceEveryoneHasTheNextOnesKey() throws {

@@ -85,8 +85,9 @@ struct MemberJudge {
       $0.depth == $1.depth ? Self.isLess($0.id, $1.id) : $0.depth < $1.depth
     }
     (self.member, self.creator) = (member, creator)
-    var staying: Set<ID> = []
-    repeat { judge(staying: staying) } while addStaying(to: &staying)
+    var void: Set<ID> = []
+    judge(without: void)
+    for round in 1...64 where stays(&void, isLast: round == 64) { judge(without: void) }
   }
 
   static func isLess(_ one: ID, _ other: ID) -> Bool { one.lexicographicallyPrecedes(other) }
@@ -98,34 +99,32 @@ struct MemberJudge {
 
   /// The role that a person has, whatever the time.
   func role(of person: ID) -> Access.Role? {
-    gifts(to: person).compactMap(\.self).min { $0.rawValue < $1.rawValue }
+    gifts(to: person).compactMap(\.left).min { $0.rawValue < $1.rawValue }
   }
 
   var everyone: Set<ID> {
     Set(links.filter { counting.contains($0.id) }.flatMap(\.changes).map(\.person)).union([creator])
   }
 
-  /// Whether something was given to the person in a link or before it.
-  func isGift(to person: ID, knownTo link: Link) -> Bool {
-    person == creator
-      || links.contains { other in
-        (other.id == link.id || link.past.contains(other.id)) && counting.contains(other.id)
-          && other.changes.contains {
-            $0.person == person && ($0.kind == .give || $0.kind == .handOver)
-          }
-      }
+  /// Whether something was given to the person in a link or before it: whatever, or of which something is left.
+  func hasBeenGiven(to person: ID, knownTo link: Link, whatIsLeft: Bool = false) -> Bool {
+    gifts(to: person).contains { gift in
+      let isKnown = gift.link.map { $0 == link.id || link.past.contains($0) } ?? true
+      return isKnown && (!whatIsLeft || gift.left != nil)
+    }
   }
 
   // MARK: Places
 
-  private mutating func judge(staying: Set<ID>) {
+  /// - Parameter void: Leavings that do not count.
+  private mutating func judge(without void: Set<ID>) {
     counting = []
     places = []
     var made = [Place.Name(maker: member, person: creator)]
-    while !made.isEmpty {
+    while !made.isEmpty, places.count < 1_024 {
       let name = made.removeFirst()
       let before = counting
-      places.append(judged(name, staying))
+      places.append(judged(name, void))
       for link in links where counting.contains(link.id) && !before.contains(link.id) {
         for change in link.changes where change.kind == .give && change.role == .owner {
           made.append(Place.Name(maker: link.id, person: change.person))
@@ -134,7 +133,7 @@ struct MemberJudge {
       made.sort { one, other in position(one) < position(other) }
     }
     for link in links where link.place == nil && link.stands && !counting.contains(link.id) {
-      if link.isLeaving, !staying.contains(link.person), isGift(to: link.person, knownTo: link) {
+      if link.isLeaving, !void.contains(link.id), hasBeenGiven(to: link.person, knownTo: link) {
         counting.insert(link.id)
       }
       if link.isAgreement, let offer = link.follows.first, counting.contains(offer),
@@ -156,7 +155,7 @@ struct MemberJudge {
   }
 
   /// Judges a place of which all more senior ones are judged, and counts its links.
-  private mutating func judged(_ name: Place.Name, _ staying: Set<ID>) -> Place {
+  private mutating func judged(_ name: Place.Name, _ void: Set<ID>) -> Place {
     let senior = links.filter { counting.contains($0.id) && $0.place != nil }
     var place = Place(name: name, tenures: [])
     var next: Place.Tenure? = Place.Tenure(
@@ -172,7 +171,7 @@ struct MemberJudge {
       }.map(\.id)
       let may = links.filter { mayCount($0, in: tenure, senior) }
       let own = may.filter { $0.place == name }
-      let leavings = may.filter { $0.isLeaving && !staying.contains($0.person) }
+      let leavings = may.filter { $0.isLeaving && !void.contains($0.id) }
       let handOvers = own.filter { isAgreedTo($0, own: own) }
       let all = handOvers + leavings
       let ends = all.filter { end in !all.contains { comes(end.id, after: $0.id) } }
@@ -202,6 +201,8 @@ struct MemberJudge {
       tenure.takings.allSatisfy({ comes($0, after: link.id) })
     else { return false }
     if link.stands { return true }
+    // Of a leaving nobody can have been given anything.
+    guard link.place != nil else { return false }
     // A more senior owner has seen it count.
     return senior.contains { other in
       ((try? other.body.all(10)) ?? []).contains(link.id) && comesLater(other, than: link)
@@ -224,8 +225,9 @@ struct MemberJudge {
     }
   }
 
-  /// - Returns: Whether somebody has to stay, since everyone has left.
-  private func addStaying(to staying: inout Set<ID>) -> Bool {
+  /// - Returns: Whether somebody has to stay, since everyone has left: what they leave with counts no more, but for what comes
+  ///   after it.
+  private func stays(_ void: inout Set<ID>, isLast: Bool) -> Bool {
     if places.contains(where: \.isHeld) { return false }
     let leavings = places.compactMap { place -> Link? in
       guard let last = place.tenures.last, last.takings.isEmpty else { return nil }
@@ -233,37 +235,50 @@ struct MemberJudge {
     }
     let last = leavings.filter { one in !leavings.contains { comes($0.id, after: one.id) } }
     guard let stays = last.first else { return false }
-    return staying.insert(stays.person).inserted
+    for link in links
+    where link.isLeaving && link.person == stays.person
+      && (isLast || !comes(link.id, after: stays.id))
+    {
+      void.insert(link.id)
+    }
+    return true
   }
 
   // MARK: Access
 
-  /// What is left of each gift.
-  private func gifts(to person: ID) -> [Access.Role?] {
-    var left: [Access.Role?] = []
+  struct Gift {
+    /// Nil for the creator's first place, which comes before every link.
+    let link: ID?
+    let role: Access.Role?
+    let left: Access.Role?
+  }
+
+  func gifts(to person: ID) -> [Gift] {
+    var gifts: [Gift] = []
     for place in places {
-      for tenure in place.tenures where tenure.holder == person { left.append(role(of: tenure)) }
+      for tenure in place.tenures where tenure.holder == person {
+        gifts.append(Gift(link: tenure.beginning, role: .owner, left: role(of: tenure)))
+      }
     }
     for link in links where counting.contains(link.id) {
       for change in link.changes
       where change.kind == .give && change.person == person && change.role != .owner {
-        left.append(
-          limits(of: person).reduce(change.role) { left, limit in
-            let isEarlier = limit.link == link.id || comes(link.id, after: limit.link)
-            let concerns =
-              limit.until == 0 || (change.until != 0 && change.until <= limit.until)
-            return isEarlier || !concerns ? left : Self.less(left, limit.role)
-          })
+        let left = limits(of: person).reduce(change.role) { left, limit in
+          let isEarlier = limit.link == link.id || comes(link.id, after: limit.link)
+          let concerns = limit.until == 0 || (change.until != 0 && change.until <= limit.until)
+          return isEarlier || !concerns ? left : Self.less(left, limit.role)
+        }
+        gifts.append(Gift(link: link.id, role: change.role, left: left))
       }
     }
-    return left
+    return gifts
   }
 
   private func role(of tenure: Place.Tenure) -> Access.Role? {
     guard let end = tenure.end.flatMap({ byID[$0] }) else {
       // Whoever was taken out has what the limits leave.
       return tenure.takings.reduce(.owner) { left, taking in
-        limits(of: tenure.holder).filter { $0.link == taking }
+        limits(of: tenure.holder).filter { $0.link == taking && $0.until == 0 }
           .reduce(left) { Self.less($0, $1.role) }
       }
     }

@@ -18,13 +18,14 @@ import VaultTrust
 
   /// Puts a link of Ben's before Anna.
   private func forge(
-    follows: [StatementID], _ changes: [Change] = [], time: UInt64 = 1
+    follows: [StatementID], _ changes: [Change] = [], time: UInt64 = 1,
+    confirmed: [StatementID] = []
   ) throws -> StatementID {
     let ben = adults.ben
     let emma = try #require(ben.emma)
     let seat = try #require(emma.register.links.history.seats(of: ben.id).first)
     var link = try ben.vault.link(of: emma, as: seat, changes)
-    (link.follows, link.time) = (follows.sorted(), time)
+    (link.follows, link.time, link.confirmed) = (follows.sorted(), time, confirmed)
     guard case .link(_, let id) = try ben.vault.forge(link, into: adults.anna.store) else {
       throw VaultError.notFound(what: "a link")
     }
@@ -94,7 +95,28 @@ import VaultTrust
     let after = try #require(anna.emma).register.links
     #expect(!after.access.includes(ben.id) && after.access.includes(adults.carla.id))
     #expect(after.history.verdict(on: gift) == .counts)
-    #expect(after.history.unconfirmed(by: [ben.id]) == [])
+    #expect(try after.history.unconfirmed(by: [ben.id], as: annasSeat()) == [])
     #expect(anna.vault.problems.filter { $0.severity == .damage } == [])
+  }
+
+  private func annasSeat() throws -> Place {
+    try #require(adults.anna.emma?.register.links.history.seats(of: adults.anna.id).first)
+  }
+
+  /// He has named it as confirmed himself, which confirms nothing, and his words leave it out later: it is still given.
+  @Test func whatTheirOwnLinkConfirmsIsConfirmedAllTheSame() throws {
+    let (anna, ben) = (adults.anna, adults.ben)
+    let seat = try #require(
+      ben.emma.flatMap { $0.register.links.history.seats(of: ben.id).first })
+    let gift = try forge(follows: [seat.link], [.give(adults.carla.id, .viewer, until: 0)])
+    _ = try forge(follows: [gift], confirmed: [gift])
+    try anna.reopen()
+    try anna.vault.beginEpoch(of: #require(anna.emma), without: [ben.id])
+    try anna.reopen()
+    let history = try #require(anna.emma).register.links.history
+    let confirmed = history.counting.compactMap(history.link).filter { $0.person == anna.id }
+      .flatMap(\.confirmed)
+    #expect(confirmed.contains(gift))
+    #expect(try history.unconfirmed(by: [ben.id], as: annasSeat()) == [])
   }
 }

@@ -42,6 +42,52 @@ import VaultTrust
     #expect(trust.role(dora.person, in: emma) == nil)
   }
 
+  /// Nor does one who is no senior keep the senior from it, by naming first what they would have confirmed.
+  @Test func whatNoSeniorHasConfirmedIsToBe() throws {
+    var family = Family()
+    let emma = family.emma
+    let dora = family.newcomer("Dora")
+    let gift = family.world.link(
+      emma, by: family.benDesk, as: family.bensPlace, follows: [family.carlIn],
+      [.give(dora.person, .editor)])
+    var last = gift
+    for (device, place) in [
+      (family.benDesk, family.bensPlace), (family.carlDesk, family.carlsPlace),
+    ] {
+      last = family.world.link(
+        emma, by: device, as: place, follows: [last], [], confirmed: [family.carlIn, gift])
+    }
+    let before = try #require(family.world.trust().members[emma])
+    let mine = before.unconfirmed(by: [family.ben.id], as: family.annasPlace)
+    #expect(mine.contains(gift) && mine.contains(family.carlIn) && mine.count == 3)
+    #expect(before.unconfirmed(by: [family.ben.id], as: family.carlsPlace) == [])
+    #expect(before.unconfirmed(by: [family.anna.id], as: family.annasPlace) == [])
+    _ = family.world.link(
+      emma, by: family.annaDesk, as: family.annasPlace, follows: [last], [.take(family.ben)],
+      confirmed: mine)
+    _ = family.world.closing(of: family.ben, follows: [family.openings[family.ben] ?? .zero])
+    let trust = family.world.trust()
+    #expect(trust.role(dora.person, in: emma) == .editor)
+    #expect(trust.role(family.carl, in: emma) == .owner)
+    let after = try #require(trust.members[emma])
+    #expect(after.unconfirmed(by: [family.ben.id], as: family.annasPlace) == [])
+  }
+
+  /// Nobody was given anything by a leaving: what its writer's words leave out ends nothing, whoever confirms it.
+  @Test func confirmedLeavingEndsNothing() {
+    var family = Family()
+    let emma = family.emma
+    let leaving = family.world.leave(emma, by: family.benPhone, follows: [family.carlIn])
+    _ = family.world.closing(
+      of: family.ben, follows: [family.openings[family.ben] ?? .zero], stay: [family.benDesk])
+    _ = family.world.link(
+      emma, by: family.annaDesk, as: family.annasPlace, follows: [leaving], [],
+      confirmed: [leaving])
+    let trust = family.world.trust()
+    #expect(trust.link(leaving, in: emma) == .departed)
+    #expect(trust.role(family.ben, in: emma) == .owner)
+  }
+
   /// A hand over that the giver's words list, with all before it, is final.
   @Test func listedHandOverIsFinal() {
     var family = Family()

@@ -43,7 +43,7 @@ struct LinkWriter {
       throw .ownersOnly(member: links.member)
     }
     let follows = try gatheredTips(as: seat)
-    var confirmed = links.history.unconfirmed(by: people)[...]
+    var confirmed = links.history.unconfirmed(by: people, as: seat)[...]
     func link(confirming count: Int) -> Link {
       Link(
         member: links.member, person: context.person, certificate: certificate, place: seat,

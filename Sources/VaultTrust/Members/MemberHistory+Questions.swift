@@ -67,16 +67,27 @@ extension MemberHistory {
     return (remainders[person] ?? []).contains { $0.besideLeavings?.mayWrite ?? false }
   }
 
-  /// The links of these people that count and that no counting link confirms yet, but for what they gave up: what a link
-  /// that takes their place confirms.
-  package func unconfirmed(by people: Set<PersonID>) -> [StatementID] {
-    if people.isEmpty { return [] }
+  /// The links of these people that count and are not confirmed yet, but for what they gave up: what a link confirms that takes
+  /// their place, and is written as the holder of this one.
+  ///
+  /// A link is confirmed by one of a more senior place only. Any owner can name it, and has confirmed nothing.
+  package func unconfirmed(by people: Set<PersonID>, as seat: Place) -> [StatementID] {
+    guard !people.isEmpty, let senior = places.firstIndex(where: { $0.place == seat }) else {
+      return []
+    }
+    let rank = ranksOfLinks
     let counting = graph.ids.indices.filter { verdicts[$0] == .counts }
-    let confirmed = Set(counting.flatMap { graph.links[$0].confirmed })
+    var confirmed: Set<Int> = []
+    for number in counting {
+      for other in graph.links[number].confirmed.compactMap(graph.number(of:))
+      where other < number && rank(number) < rank(other) {
+        confirmed.insert(other)
+      }
+    }
     let written = counting.filter { number in
       let link = graph.links[number]
-      return link.place != nil && people.contains(link.person)
-        && !confirmed.contains(graph.ids[number])
+      return link.place != nil && people.contains(link.person) && senior < rank(number)
+        && !confirmed.contains(number)
     }
     return written.map { graph.ids[$0] }
   }

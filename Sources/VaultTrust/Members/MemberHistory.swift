@@ -23,10 +23,7 @@ package struct MemberHistory: Sendable {
     self.graph = graph
     self.standings = standings
     let first = Place(link: member.root, person: root.person)
-    var judge = MemberJudge(graph: graph, first: first, standings: standings)
-    if let staying = Self.whoStays(judge) {
-      judge = MemberJudge(graph: graph, first: first, standings: standings, staying: staying)
-    }
+    var judge = Self.judge(graph, first, standings)
     verdicts = judge.verdicts
     places = judge.places
     writersByOtherEnds = judge.writersByOtherEnds
@@ -44,16 +41,34 @@ package struct MemberHistory: Sendable {
     self.lastHeads = lastHeads
   }
 
-  /// Where nobody holds a place: the person whose leavings do not count.
-  ///
-  /// That is the most senior of those who left last, none of whom knew that the others leave.
-  private static func whoStays(_ judge: MemberJudge) -> PersonID? {
+  /// Judges anew for as long as nobody holds a place, each time without the leaving of one more person who has to stay.
+  private static func judge(
+    _ graph: LinkGraph, _ first: Place, _ standings: LinkStandings
+  ) -> MemberJudge {
+    var void: Set<Int> = []
+    var judge = MemberJudge(graph: graph, first: first, standings: standings)
+    for round in 1...StatementLimits.stays {
+      guard let (holder, leaving) = lastToLeave(judge) else { break }
+      // One after it is of somebody who knew that they stayed, and left again.
+      let isLast = round == StatementLimits.stays
+      let later = isLast ? graph.none : graph.future(of: leaving)
+      void.formUnion((judge.leavings[holder] ?? []).filter { !later.contains($0) })
+      judge = MemberJudge(graph: graph, first: first, standings: standings, void: void)
+    }
+    return judge
+  }
+
+  /// Where nobody holds a place: the most senior of those who left last, none of whom knew that the others leave.
+  private static func lastToLeave(_ judge: MemberJudge) -> (holder: PersonID, leaving: Int)? {
     let last = judge.places.compactMap(\.tenures.last)
     guard !last.contains(where: \.isHeld) else { return nil }
+    let left = last.compactMap { tenure -> (holder: PersonID, leaving: Int)? in
+      guard tenure.takings.isEmpty, case .left(let link)? = tenure.end else { return nil }
+      return (tenure.holder, link)
+    }
+    let final = Set(judge.graph.lasts(of: left.map(\.leaving)))
     // Places come by seniority, so the first one found is the most senior one.
-    let left = last.filter { $0.takings.isEmpty && $0.end?.isLeaving == true }
-    let final = Set(judge.graph.lasts(of: left.compactMap { $0.end?.link }))
-    return left.first { $0.end.map { final.contains($0.link) } ?? false }?.holder
+    return left.first { final.contains($0.leaving) }
   }
 
   /// Whether heads of the person's devices counted once, whether they do now or not; or count where another end is taken for
@@ -104,16 +119,25 @@ package struct MemberHistory: Sendable {
   }
 
   /// The links that count, less those before another one.
-  package var tips: [StatementID] { lastCounting.map { graph.ids[$0] }.sorted() }
-
-  private var lastCounting: [Int] {
-    graph.lasts(of: verdicts.indices.filter { verdicts[$0] == .counts })
+  package var tips: [StatementID] {
+    graph.lasts(of: verdicts.indices.filter { verdicts[$0] == .counts }).map { graph.ids[$0] }
+      .sorted()
   }
 
-  /// What a new link or head of the person follows: all tips, as far as there is room. An owner may write any number beside one
-  /// another. Those come first after which the person has what they were given, then those of the most senior.
+  /// What comes before what a person writes: all that counts, and the leavings of theirs that do not, as somebody has to stay. A
+  /// hand over, or another leaving, that did not come after one of these would stand beside it once somebody else has a place.
+  private func lastFollowed(by person: PersonID) -> [Int] {
+    graph.lasts(
+      of: verdicts.indices.filter {
+        verdicts[$0] == .counts
+          || verdicts[$0] == .someoneStays && graph.links[$0].person == person
+      })
+  }
+
+  /// What a new link or head of the person follows, as far as there is room. An owner may write any number beside one another.
+  /// Those come first after which the person has what they were given, then those of the most senior.
   package func tips(for person: PersonID) -> [StatementID] {
-    let (tips, limit) = (lastCounting, StatementLimits.linkFollows)
+    let (tips, limit) = (lastFollowed(by: person), StatementLimits.linkFollows)
     guard tips.count > limit else { return tips.map { graph.ids[$0] }.sorted() }
     var followed = Set(needed(of: tips, by: person))
     let rank = ranksOfLinks
@@ -128,7 +152,7 @@ package struct MemberHistory: Sendable {
   ///
   /// What is given beside a limit does not outlast it, and anybody who was ever given something can write any number of leavings.
   package func gatherings(for person: PersonID) -> [[StatementID]] {
-    let (tips, limit) = (lastCounting, StatementLimits.linkFollows)
+    let (tips, limit) = (lastFollowed(by: person), StatementLimits.linkFollows)
     guard tips.count > limit else { return [] }
     let needed = Set(needed(of: tips, by: person))
     let others = tips.filter { !needed.contains($0) }
@@ -138,7 +162,7 @@ package struct MemberHistory: Sendable {
   }
 
   /// How senior the place is as whose holder a link was written; those of no place come last.
-  private var ranksOfLinks: (Int) -> Int {
+  var ranksOfLinks: (Int) -> Int {
     let ranks = Dictionary(zip(places.map(\.place), 0...), uniquingKeysWith: min)
     return { link in graph.links[link].place.flatMap { ranks[$0] } ?? places.count }
   }

@@ -14,11 +14,11 @@ struct LinkStandings {
 struct MemberJudge {
   let graph: LinkGraph
   private let standings: LinkStandings
-  /// A person none of whose leavings counts, as nobody else would stay.
-  private let staying: PersonID?
+  /// Leavings that do not count, as nobody else would stay.
+  private let void: Set<Int>
   private let written: [Place: [Int]]
   /// Those that stand.
-  private let leavings: [PersonID: [Int]]
+  let leavings: [PersonID: [Int]]
   private let agreements: Set<Int>
   private var pasts: [LinkSet?]
   /// Links that a counting one confirms, each with the rank of the most senior place that does.
@@ -32,11 +32,11 @@ struct MemberJudge {
   private(set) var writersByOtherEnds: Set<PersonID> = []
 
   init(
-    graph: LinkGraph, first: Place, standings: LinkStandings, staying: PersonID? = nil
+    graph: LinkGraph, first: Place, standings: LinkStandings, void: Set<Int> = []
   ) {
     self.graph = graph
     self.standings = standings
-    self.staying = staying
+    self.void = void
     pasts = graph.noPasts
     verdicts = standings.stands.map { $0 ? .noPlace : .departed }
     var written: [Place: [Int]] = [:]
@@ -130,7 +130,7 @@ struct MemberJudge {
     let holder = tenure.holder
     let ownLinks = Set(own)
     let handOvers = own.filter { isAgreed($0, to: ownLinks) }
-    let leaving = holder == staying ? [] : (leavings[holder] ?? []).filter(may.contains)
+    let leaving = (leavings[holder] ?? []).filter { may.contains($0) && !void.contains($0) }
     let candidates = graph.firsts(of: handOvers + leaving)
     // Whatever becomes of the end on which a person has settled: another one is none for it.
     let possible = candidates.filter { !standings.refused.contains(graph.ids[$0]) }
@@ -210,7 +210,7 @@ struct MemberJudge {
       let after =
         given.contains { $0.link == nil } ? nil : graph.future(of: given.compactMap(\.link))
       for link in links where after?.contains(link) ?? true {
-        guard person != staying else {
+        guard !void.contains(link) else {
           verdicts[link] = .someoneStays
           continue
         }

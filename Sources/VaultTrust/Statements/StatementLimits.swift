@@ -13,6 +13,8 @@ enum StatementLimits {
   static let endorsements = 16
   static let replacedKeys = 256
   static let places = 1_024
+  /// How often a member is judged anew as nobody would hold a place.
+  static let stays = 64
   static let staying = 1_024
   static let counted = 16_384
   static let authored = Limits.headLists
