@@ -55,9 +55,9 @@ extension VaultContext {
   /// people say of themselves whom they name.
   ///
   /// - Throws: Why something of it could not be read just now.
-  func requireRead(_ links: MemberLinks, and others: Set<PersonID> = []) throws(VaultError) {
+  func requireRead(_ links: MemberLinks) throws(VaultError) {
     if let error = links.unread { throw error }
-    try requireRead(links.history.everyone.union(others).union([person]))
+    try requireRead(links.history.everyone.union([person]))
   }
 
   /// The same of these people.
