@@ -110,6 +110,19 @@ private final class ShortOfDescriptors: InspectingStore {
     #expect(try emma.register.links.access.includes(adults.carla.id))
   }
 
+  /// Ben has taken her access away.
+  @Test func nobodyIsSaidToHaveAccessWhileALinkCannotBeRead() throws {
+    let member = try #require(adults.ben.emma)
+    try adults.ben.vault.beginEpoch(of: member, without: [adults.carla.id])
+    try Replicas.carry(from: adults.ben.store, to: adults.anna.store)
+    store.refuse(below: "members/\(member.id.hex)/links")
+    #expect {
+      try mount.share(emma, with: adults.carla.id, role: .viewer)
+    } throws: {
+      if case VaultError.io(_, EMFILE) = $0 { true } else { false }
+    }
+  }
+
   /// What others wrote and this machine cannot read hides nothing but itself.
   @Test func whatCannotBeReadKeepsNobodyFromSaving() throws {
     try adults.ben.write("Vaccine card")

@@ -84,7 +84,7 @@ extension Vault {
   ///   - until: Milliseconds since 1970; nil: no end.
   /// - Throws: `readOnly`; `ownersOnly`; `notFound` for someone who is not in the vault, or whose closings do not hold;
   ///   `keysDivided` for someone whose words have to join two closings first; `alreadyExists` for someone who has that
-  ///   access or more.
+  ///   access or more; why something could not be read just now that may say otherwise.
   package func share(
     _ member: Member, with taker: PersonID, role: Role, until: UInt64? = nil
   ) throws(VaultError) {
@@ -94,6 +94,9 @@ extension Vault {
     try member.reloadLinks()
     let links = member.register.links
     guard member.role == .owner else { throw .ownersOnly(member: member.id) }
+    // What cannot be read may say what they have, and who they are.
+    try context.requireRead(links)
+    try context.requireRead([taker])
     guard let other = context.people[taker] else {
       throw .notFound(what: "the person \(taker.shortHex)")
     }
@@ -111,7 +114,6 @@ extension Vault {
           + "kinvault hand-over)",
         found: links.history.placeCount + 1, limit: MemberHistory.placeLimit)
     }
-    try context.requireRead([taker])
     let writer = try LinkWriter.begin(links, context)
     try writer.write(
       [.give(taker, role, until: until ?? 0)],
