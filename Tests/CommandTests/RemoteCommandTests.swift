@@ -43,6 +43,19 @@ import Testing
     #expect(try desk.run("sync", "usb", expecting: 14).errors.contains(reason))
   }
 
+  @Test func aCloneSaysOnceWhyItsSyncFailed() throws {
+    try cloned()
+    // A folder stands where the machine remembers what it has seen of the remote.
+    let made = try CommandRunner.run(
+      "sh", ["-c", "f=\"$(find '\(laptop.state)' -name usb.state)\" && rm \"$f\" && mkdir \"$f\""])
+    #expect(made.status == 0, "\(made.errors)")
+    let failed = try laptop.run(
+      "clone", usb, laptop.vault, "--name", "usb", "--password-file", desk.program.passwordFile,
+      expecting: 5)
+    #expect(failed.errors.contains("remotes/usb.state"), "\(failed.errors)")
+    #expect(!failed.output.contains("remotes/usb.state"), "\(failed.output)")
+  }
+
   @Test func aRemoteThatIsDamagedHereHidesNothingAndIsAddedAnew() throws {
     try desk.write("one", titled: "Visit")
     try desk.run("remote", "add", "usb", usb, expecting: 0)

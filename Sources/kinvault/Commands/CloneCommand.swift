@@ -197,8 +197,9 @@ struct CloneCommand: ParsableCommand {
     let members = vault.members
     let recordCount = members.reduce(0) { $0 + max(0, $1.recordCount - 1) }
     try vault.close()
-    outcome.print()
+    // It is told as the program ends with it.
     if let failure = outcome.failure { throw failure }
+    outcome.print()
     Terminal.writeLine(
       "\(counted(members.count, "member")) with \(countedRecords(recordCount)) in \(folder). To see them: kinvault mount"
     )
