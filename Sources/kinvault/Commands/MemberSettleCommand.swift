@@ -41,8 +41,7 @@ struct MemberSettleCommand: ParsableCommand {
     guard let on else { return try list() }
     try access.withVault(.writing) { vault in
       let places = try PlacesInWords.load(of: vault, named: member)
-      let found = places.ends.filter { $0.id.hasPrefix(on.lowercased()) }
-      guard on.count >= 6, let end = found.first, found.count == 1 else {
+      guard let end = try PlacesInWords.end(on, among: places.ends) else {
         throw CommandError.notFound(
           "\u{201C}\(Terminal.visible(on))\u{201D} is not the beginning, of six digits or more, of one of the ends. To see "
             + "them: kinvault member settle")
@@ -101,7 +100,7 @@ struct MemberSettleCommand: ParsableCommand {
 }
 
 /// The places that were given up twice, in words.
-private struct PlacesInWords {
+struct PlacesInWords {
   struct End {
     let member: MemberID
     let memberName: String
@@ -136,6 +135,13 @@ private struct PlacesInWords {
     // Of one that does not show nobody knows more than that there is nothing to settle.
     if words.ends.isEmpty, let text { _ = try RecordLookup(vault: vault).member(named: text) }
     return words
+  }
+
+  /// The end that a person names by the first digits of its id; nil if there is none.
+  ///
+  /// - Throws: `usage` where the ids of several begin so.
+  static func end(_ digits: String, among ends: [End]) throws(CommandError) -> End? {
+    try NameOrDigits(digits).one(among: ends, name: { _ in "" }, id: { $0.id })
   }
 
   private mutating func add(
