@@ -3,6 +3,29 @@ import SystemPackage
 import TestSupport
 import Testing
 
+/// What this machine's state says of mounts cannot be read.
+@Suite struct UnreadMountTests {
+  /// A folder stands where the file of a mount should be whose process lives.
+  @Test func aMountThatCannotBeToldIsNotPassedOver() throws {
+    let program = try Program.withVault()
+    let state = program.folder.appending("state/kinvault")
+    let found = try CommandRunner.run(
+      "find", [state.string, "-maxdepth", "2", "-name", "device", "-printf", "%h"])
+    let mounts = FilePath(found.output).appending("mounts").string
+    mkdir(mounts, 0o700)
+    try #require(mkdir("\(mounts)/1-0", 0o700) == 0)
+    let lock = open("\(mounts)/1-0", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { close(lock) }
+    try #require(flock(lock, LOCK_EX) == 0)
+    for refused in [
+      try program.run("status", expecting: 13),
+      try program.run("lock", "--unmount", expecting: 13),
+    ] {
+      #expect(refused.errors.contains("mounts/1-0"), "\(refused.errors)")
+    }
+  }
+}
+
 /// Unmounting by somebody whom only `fusermount3` can help.
 @Suite(
   .enabled(

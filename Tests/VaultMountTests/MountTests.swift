@@ -22,7 +22,7 @@ struct MountTests {
     #expect(entry?.type == "fuse.kinvault")
     #expect(entry?.source == fixture.temporary.path.appending("vault"))
     #expect(POSIX.names(fixture.mountpoint) == ["Emma"])
-    let running = MountRegistry.runningMounts(stateFolder: fixture.stateFolder)
+    let running = try MountRegistry.runningMounts(stateFolder: fixture.stateFolder)
     #expect(running.map(\.mountpoint) == [fixture.mountpoint])
     #expect(running.map(\.process) == [getpid()])
   }
@@ -38,7 +38,12 @@ struct MountTests {
         let end = ContinuousClock.now + .seconds(120)
         while ContinuousClock.now < end {
           guard (try? MountTable.isVaultMount(mountpoint)) == true else { continue }
-          let isFound = MountRegistry.watch(mountpoint, stateRoot: stateRoot) != nil
+          let isFound: Bool
+          do {
+            isFound = try MountRegistry.watch(mountpoint, stateRoot: stateRoot) != nil
+          } catch {
+            isFound = false
+          }
           isRegistered.withLock { $0 = isFound }
           return
         }
@@ -57,7 +62,7 @@ struct MountTests {
     try POSIX.write(fixture.emma.appending("Vaccines").appending("card"), [1, 2, 3])
     #expect(try fixture.end() == .unmounted)
     #expect(permissions(fixture.mountpoint) == nil)
-    #expect(MountRegistry.runningMounts(stateFolder: fixture.stateFolder).isEmpty)
+    #expect(try MountRegistry.runningMounts(stateFolder: fixture.stateFolder).isEmpty)
     try fixture.start()
     #expect(try POSIX.read(fixture.emma.appending("scan.dcm")) == content)
     #expect(try POSIX.read(fixture.emma.appending("Vaccines").appending("card")) == [1, 2, 3])
@@ -145,7 +150,7 @@ struct MountTests {
     try POSIX.write(path, [UInt8](repeating: 7, count: 8192))
     let bytes = try mapped(path)
     bytes[5000] = 9
-    #expect(MountRegistry.commitAll(stateFolder: fixture.stateFolder, within: 30).isEmpty)
+    #expect(try MountRegistry.commitAll(stateFolder: fixture.stateFolder, within: 30).isEmpty)
     #expect(try fixture.readElsewhere("mapped")[5000] == 9)
     munmap(bytes, 8192)
   }
@@ -338,7 +343,7 @@ struct MountTests {
     let mount = try #require(fixture.mount)
     let end = ContinuousClock.now + .seconds(120)
     while try MountTable.isVaultMount(fixture.mountpoint), .now < end {
-      _ = MountRegistry.commitAll(stateFolder: fixture.stateFolder, within: 30)
+      _ = try MountRegistry.commitAll(stateFolder: fixture.stateFolder, within: 30)
       usleep(100_000)
     }
     if ContinuousClock.now >= end { mount.requestEnd(.unmounted) }

@@ -23,7 +23,8 @@ package enum Unmount {
   ///
   /// `lazily` it leaves the tree at once without either, the programs that have files open keep them, and the call does
   /// not wait for the process, which ends with the last of them. A dead mount that a killed process left is cleared.
-  /// Throws `.stillServing` after five minutes, `.lostAtEnd` when what was changed after that first commit is not saved.
+  /// Throws `.stillServing` after five minutes, `.lostAtEnd` when what was changed after that first commit is not saved,
+  /// `.system` where this machine's state cannot be read, which says so.
   ///
   /// - Parameter begins: Told of each step before that is waited for.
   package static func run(
@@ -32,7 +33,7 @@ package enum Unmount {
   ) throws(MountError) {
     let path = try Mountpoint.resolve(given)
     guard try MountTable.isVaultMount(path) else { throw .notMounted(path) }
-    guard let watch = MountRegistry.watch(path, stateRoot: stateRoot) else {
+    guard let watch = try MountRegistry.watch(path, stateRoot: stateRoot) else {
       let isDead = Mountpoint.isDead(path)
       if !lazily, !isDead {
         begins(.saving)
@@ -48,10 +49,12 @@ package enum Unmount {
     }
     try KernelUnmount.run(path, lazily: lazily)
     if lazily { return }
-    let process = watch.mount?.process ?? 0
+    let process = try watch.mount?.process ?? 0
     begins(.ending(process: process))
     guard watch.waitForEnd(seconds: 300) else { throw .stillServing(path, process: process) }
-    if let lost = watch.mount?.report.unsaved.first { throw .lostAtEnd(path, errno: lost.errno) }
+    if let lost = try watch.mount?.report.unsaved.first {
+      throw .lostAtEnd(path, errno: lost.errno)
+    }
   }
 
   private static func commit(_ path: FilePath) throws(MountError) {

@@ -15,32 +15,42 @@ extension MountRegistry {
   ///
   /// - Parameter seconds: How long each of them may take.
   /// - Returns: Those that could not, or that did not answer.
+  /// - Throws: Why it cannot be read which one of these is, or which there are, once all others were asked.
   package static func commitAll(
     stateFolder: FilePath, within seconds: Int
-  ) -> [UncommittedMount] {
+  ) throws(MountError) -> [UncommittedMount] {
     let folder = stateFolder.appending("mounts")
-    let names = Set(FolderNames.readable(in: folder).map { String(decoding: $0, as: UTF8.self) })
-    return names.sorted().compactMap { name in
-      if name.hasSuffix(CommitSocket.suffix) {
-        let registered = folder.appending(String(name.dropLast(CommitSocket.suffix.count)))
-        return uncommitted(registered, after: ask(folder.appending(name), within: seconds))
-      }
-      guard !names.contains(name + CommitSocket.suffix) else { return nil }
-      let registered = folder.appending(name)
-      return uncommitted(registered, after: askByMountpoint(registered, within: seconds))
+    let found = try Set(names(in: folder))
+    var uncommitted: [UncommittedMount] = []
+    var failure: MountError?
+    for name in found.sorted() {
+      do throws(MountError) {
+        if name.hasSuffix(CommitSocket.suffix) {
+          let registered = folder.appending(String(name.dropLast(CommitSocket.suffix.count)))
+          let answer = ask(folder.appending(name), within: seconds)
+          uncommitted += try mount(of: registered, after: answer)
+        } else if !found.contains(name + CommitSocket.suffix) {
+          let registered = folder.appending(name)
+          let answer = try askByMountpoint(registered, within: seconds)
+          uncommitted += try mount(of: registered, after: answer)
+        }
+      } catch { failure = failure ?? error }
     }
+    if let failure { throw failure }
+    return uncommitted
   }
 
-  private static func uncommitted(_ registered: FilePath, after answer: Answer)
-    -> UncommittedMount?
-  {
-    if answer == .done || answer == .gone { return nil }
+  /// The mount, if it has not committed.
+  private static func mount(
+    of registered: FilePath, after answer: Answer
+  ) throws(MountError) -> [UncommittedMount] {
+    if answer == .done || answer == .gone { return [] }
     // One that has ended meanwhile has committed, or said at its end what it could not.
-    guard let mount = (try? SmallFile.load(registered)).flatMap(parse) else { return nil }
+    guard let mount = try runningMount(of: registered) else { return [] }
     if case .failed(let errno) = answer {
-      return UncommittedMount(mountpoint: mount.mountpoint, errno: errno)
+      return [UncommittedMount(mountpoint: mount.mountpoint, errno: errno)]
     }
-    return UncommittedMount(mountpoint: mount.mountpoint, errno: nil)
+    return [UncommittedMount(mountpoint: mount.mountpoint, errno: nil)]
   }
 
   private enum Answer: Equatable {
@@ -78,10 +88,12 @@ extension MountRegistry {
 
   /// Asks a mount that has no socket, since the disk with this machine's state holds none, as a stick with FAT: by way of
   /// what it shows.
-  private static func askByMountpoint(_ registered: FilePath, within seconds: Int) -> Answer {
+  private static func askByMountpoint(
+    _ registered: FilePath, within seconds: Int
+  ) throws(MountError) -> Answer {
     // One that shows nothing yet has nothing to commit.
-    guard let mountpoint = (try? SmallFile.load(registered)).flatMap(parse)?.mountpoint,
-      (try? MountTable.isVaultMount(mountpoint)) == true
+    guard let mountpoint = try runningMount(of: registered)?.mountpoint,
+      try MountTable.isVaultMount(mountpoint)
     else { return .gone }
     let answer = Monitor<Answer?>(nil)
     let isAsked = SystemThread.detach {

@@ -19,18 +19,35 @@ package struct RunningMount: Hashable, Sendable {
 /// waiting until everything is committed.
 package enum MountRegistry {
   /// The mounts of one vault that are alive. Files of processes that were killed are removed on the way.
-  package static func runningMounts(stateFolder: FilePath) -> [RunningMount] {
-    entries(in: stateFolder.appending("mounts")).compactMap { name in
-      let path = stateFolder.appending("mounts").appending(name)
-      let descriptor = path.withPlatformString { open($0, O_RDONLY | O_CLOEXEC) }
-      guard descriptor >= 0 else { return nil }
-      defer { close(descriptor) }
-      if flock(descriptor, LOCK_SH | LOCK_NB) == 0 {
-        remove(path)
-        return nil
-      }
-      return (try? SmallFile.load(from: descriptor, path: path)).flatMap(parse)
+  ///
+  /// - Throws: Why it cannot be read what one of them is, or which there are.
+  package static func runningMounts(
+    stateFolder: FilePath
+  ) throws(MountError) -> [RunningMount] {
+    var mounts: [RunningMount] = []
+    for file in try files(stateFolder: stateFolder) {
+      if let mount = try runningMount(of: file) { mounts.append(mount) }
     }
+    return mounts
+  }
+
+  /// The files of one vault's mounts, of which some may be of processes that were killed.
+  package static func files(stateFolder: FilePath) throws(MountError) -> [FilePath] {
+    let folder = stateFolder.appending("mounts")
+    return try names(in: folder).filter { !$0.hasSuffix(CommitSocket.suffix) }
+      .map { folder.appending($0) }
+  }
+
+  /// The mount that a file is of; nil if its process has ended, or is just beginning. The file of one that was killed is removed.
+  ///
+  /// - Throws: Why the file of one that is alive cannot be read.
+  package static func runningMount(of file: FilePath) throws(MountError) -> RunningMount? {
+    guard let watch = try Watch.open(file) else { return nil }
+    if watch.hasEnded {
+      remove(file)
+      return nil
+    }
+    return try watch.mount
   }
 
   /// Notes a mount of this process until the entry is removed or the process ends.
@@ -60,31 +77,50 @@ package enum MountRegistry {
   }
 
   /// The file of the mount that is served here, if there is one.
-  static func watch(_ mountpoint: FilePath, stateRoot: FilePath) -> Watch? {
-    for state in entries(in: stateRoot) {
-      let folder = stateRoot.appending(state).appending("mounts")
-      for name in entries(in: folder) {
-        let path = folder.appending(name)
-        let descriptor = path.withPlatformString { open($0, O_RDONLY | O_CLOEXEC) }
-        guard descriptor >= 0 else { continue }
-        let watch = Watch(path: path, descriptor: descriptor)
-        if let mount = watch.mount, mount.mountpoint == mountpoint, !watch.hasEnded {
-          return watch
+  ///
+  /// - Throws: Where none is found: why one of the others, which may be it, cannot be read.
+  static func watch(_ mountpoint: FilePath, stateRoot: FilePath) throws(MountError) -> Watch? {
+    var failure: MountError?
+    for state in try names(in: stateRoot) {
+      do throws(MountError) {
+        for file in try files(stateFolder: stateRoot.appending(state)) {
+          do throws(MountError) {
+            guard let watch = try Watch.open(file) else { continue }
+            if watch.hasEnded { continue }
+            if try watch.mount?.mountpoint == mountpoint { return watch }
+          } catch { failure = failure ?? error }
         }
-      }
+      } catch { failure = failure ?? error }
     }
+    if let failure { throw failure }
     return nil
   }
 
   /// The file of a mount, open: it tells how the mount has ended also when it was removed since.
   struct Watch: ~Copyable {
-    fileprivate let path: FilePath
-    fileprivate let descriptor: Int32
+    private let path: FilePath
+    private let descriptor: Int32
 
-    /// What the file says; nil when it is none of a mount.
+    private init(path: FilePath, descriptor: Int32) {
+      (self.path, self.descriptor) = (path, descriptor)
+    }
+
+    /// Nil if there is no such file (any more).
+    static func open(_ path: FilePath) throws(MountError) -> Watch? {
+      let descriptor = path.withPlatformString { Glibc.open($0, O_RDONLY | O_CLOEXEC) }
+      guard descriptor >= 0 else {
+        if errno == ENOENT { return nil }
+        throw .system(call: "open", path: path, errno: errno)
+      }
+      return Watch(path: path, descriptor: descriptor)
+    }
+
+    /// What the file says; nil when its process has written nothing yet.
     var mount: RunningMount? {
-      lseek(descriptor, 0, SEEK_SET)
-      return (try? SmallFile.load(from: descriptor, path: path)).flatMap(MountRegistry.parse)
+      get throws(MountError) {
+        lseek(descriptor, 0, SEEK_SET)
+        return MountRegistry.parse(try SmallFile.load(from: descriptor, path: path))
+      }
     }
 
     /// Whether the process that serves the mount lives no more.
@@ -163,9 +199,13 @@ package enum MountRegistry {
     try? DirectoryStore(opening: folder).remove(BlobPath(parsing: name.string))
   }
 
-  private static func entries(in folder: FilePath) -> [FilePath.Component] {
-    FolderNames.readable(in: folder).compactMap {
-      FilePath.Component(String(decoding: $0, as: UTF8.self))
+  /// What is in a folder; nothing where there is none.
+  static func names(in folder: FilePath) throws(MountError) -> [String] {
+    do throws(Errno) {
+      return try FolderNames.all(in: folder).map { String(decoding: $0, as: UTF8.self) }
+    } catch {
+      if error == .noSuchFileOrDirectory || error == .notDirectory { return [] }
+      throw .system(call: "open", path: folder, errno: error.rawValue)
     }
   }
 }

@@ -9,13 +9,19 @@ enum MountCommits {
   /// How long a mount may take, in seconds.
   private static let patience = 5
 
-  /// Has the mounts of the vault commit, so that a command finds what was saved before it. What they could not is told,
-  /// and the command goes on with what is there.
+  /// Has the mounts of the vault commit, so that a command finds what was saved before it. What they could not is told, and
+  /// where it cannot be read which mounts there are; the command goes on with what is there.
   static func request(in folder: FilePath) throws {
     let id = try Vault.describe(folder: folder).vault
     let state = Environment.stateRoot.appending(id.hex)
-    for mount in MountRegistry.commitAll(stateFolder: state, within: patience) {
-      Terminal.note("kinvault: \(text(mount))")
+    do throws(MountError) {
+      for mount in try MountRegistry.commitAll(stateFolder: state, within: patience) {
+        Terminal.note("kinvault: \(text(mount))")
+      }
+    } catch {
+      Terminal.note(
+        "kinvault: What was saved last in a mount of the vault may be left out: "
+          + FailureReport(error).message)
     }
   }
 

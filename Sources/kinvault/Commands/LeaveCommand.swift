@@ -112,7 +112,8 @@ struct LeaveCommand: ParsableCommand {
 
   private func requireNotMounted(_ folder: FilePath) throws {
     let id = try Vault.describe(folder: folder).vault
-    let mounts = MountRegistry.runningMounts(stateFolder: Environment.stateRoot.appending(id.hex))
+    let mounts = try MountRegistry.runningMounts(
+      stateFolder: Environment.stateRoot.appending(id.hex))
     guard let mount = mounts.first else { return }
     throw CommandError.refused(
       "The vault is mounted at \(mount.mountpoint). First: kinvault unmount \(ShellWord.quoted(mount.mountpoint.string))"

@@ -51,13 +51,17 @@ struct LockCommand: ParsableCommand {
       do { try SessionKeys.remove(vault: vault) } catch { note(error) }
     }
     for vault in vaults {
-      let running = MountRegistry.runningMounts(
-        stateFolder: Environment.stateRoot.appending(vault.hex))
-      mounts += running
-      guard unmount else { continue }
-      for mount in running {
-        do { try end(mount, of: vault) } catch { note(error) }
-      }
+      do {
+        for file in try MountRegistry.files(
+          stateFolder: Environment.stateRoot.appending(vault.hex))
+        {
+          do {
+            guard let mount = try MountRegistry.runningMount(of: file) else { continue }
+            mounts.append(mount)
+            if unmount { try end(mount, of: vault) }
+          } catch { note(error) }
+        }
+      } catch { note(error) }
     }
     if let failure { throw failure }
     Terminal.writeLine("Locked.")

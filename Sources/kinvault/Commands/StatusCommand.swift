@@ -250,7 +250,7 @@ private struct StatusReport: Encodable {
     let found = try state?.tampering() ?? TamperingMemory()
     var report = StatusReport(
       folder: folder.string, vault: id.hex, knowsThisMachine: knowsThisMachine, isUnlocked: false,
-      mounts: MountRegistry.runningMounts(stateFolder: stateFolder).map(MountPlace.init),
+      mounts: try MountRegistry.runningMounts(stateFolder: stateFolder).map(MountPlace.init),
       failures: kept.map(Failure.init), byteCount: byteCount, fileCount: fileCount,
       derivedByteCount: try state?.derivedByteCount() ?? 0, remotes: try RemoteStatus.all(of: id),
       tampering: found.open.map(TamperingRow.init), tamperingText: SignInNotes.warning(of: found),

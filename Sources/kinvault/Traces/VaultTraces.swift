@@ -60,8 +60,8 @@ struct VaultTraces {
   }
 
   /// Every mountpoint, present and past, the newest first.
-  func mountpoints() throws(VaultError) -> [[UInt8]] {
-    let running = runningMounts.map(\.bytes)
+  func mountpoints() throws -> [[UInt8]] {
+    let running = try runningMounts.map(\.bytes)
     let remembered = try state.loadMountpoints().places.reversed().flatMap { [$0.path, $0.name] }
     return (running + remembered).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
@@ -81,14 +81,16 @@ struct VaultTraces {
   }
 
   private var runningMounts: [FilePath] {
-    MountRegistry.runningMounts(stateFolder: Environment.stateRoot.appending(vault.hex))
-      .map(\.mountpoint)
+    get throws(MountError) {
+      try MountRegistry.runningMounts(stateFolder: Environment.stateRoot.appending(vault.hex))
+        .map(\.mountpoint)
+    }
   }
 
   // MARK: What is kept of it
 
   /// Looks for what is kept of every mount, and removes it if that is wanted.
-  func look(removing: Bool) throws(VaultError) -> TraceReport {
+  func look(removing: Bool) throws -> TraceReport {
     let search = Self.search(try mountpoints())
     return removing ? search.remove(sparesUnsavedWork: false) : search.find()
   }
@@ -104,9 +106,9 @@ struct VaultTraces {
 
   /// Removes what is kept of all mounts that have ended, also by a crash, but where it is to be kept.
   func cleanEnded() -> [String] {
-    let running = Set(runningMounts.map(\.bytes))
-    return attempt { () throws(VaultError) in
-      clean(try state.loadMountpoints().places.filter { !running.contains($0.path) })
+    attempt {
+      let running = Set(try runningMounts.map(\.bytes))
+      return clean(try state.loadMountpoints().places.filter { !running.contains($0.path) })
     }
   }
 
@@ -127,7 +129,7 @@ struct VaultTraces {
     }
   }
 
-  private func attempt(_ body: () throws(VaultError) -> [String]) -> [String] {
+  private func attempt(_ body: () throws -> [String]) -> [String] {
     do { return try body() } catch {
       return [
         "kinvault: What other programs keep of the mount could not be looked for: "
