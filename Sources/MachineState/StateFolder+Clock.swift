@@ -10,11 +10,16 @@ extension StateFolder {
   /// It is written no more often, in milliseconds.
   private static let clockInterval: UInt64 = 3_600_000
 
-  /// The last use of the vault before a leap of the clock, in milliseconds since 1970; nil where nothing whole is noted, or what
-  /// is cannot be read: it is lost without harm.
-  package func clockSeen() -> UInt64? {
+  /// The last use of the vault before a leap of the clock, in milliseconds since 1970; nil where nothing whole is noted: it is
+  /// lost without harm.
+  ///
+  /// - Throws: Why what is noted cannot be read.
+  package func clockSeen() throws(VaultError) -> UInt64? {
     let bytes: [UInt8]?
-    do { bytes = try readIfThere(Self.clockPath, limit: 4 << 10) } catch { return nil }
+    do { bytes = try readIfThere(Self.clockPath, limit: 4 << 10) } catch {
+      guard error.isDamage else { throw error }
+      return nil
+    }
     guard let bytes,
       let values = ChecksummedLines(decoding: bytes, title: Self.clockTitle)?.values(of: "seen"),
       let seen = UInt64(values[0])
@@ -32,7 +37,9 @@ extension StateFolder {
   package func noteClock(
     _ now: UInt64, after first: UInt64? = nil, told: UInt64? = nil
   ) throws(VaultError) {
-    let noted = clockSeen()
+    let noted: UInt64?
+    // What cannot be read is not written over, and keeps nobody from using the vault. Who asks whether there is a leap is told.
+    do { noted = try clockSeen() } catch { return }
     guard let seen = noted ?? first else { return }
     let isLeap = ClockLeap(from: max(seen, told ?? 0), to: now) != nil
     if noted == nil {
@@ -44,7 +51,7 @@ extension StateFolder {
 
   /// The clock says `now`, and that is right, or no leap.
   package func acceptClock(_ now: UInt64) throws(VaultError) {
-    if clockSeen() != now { try storeClock(now) }
+    try storeClock(now)
   }
 
   private func storeClock(_ seen: UInt64) throws(VaultError) {

@@ -140,6 +140,24 @@ private final class ShortOfDescriptors: InspectingStore {
     #expect(Set(titles).isSuperset(of: ["Mine", "Vaccine card"]), "\(titles)")
   }
 
+  /// Where nothing is noted the clock is believed.
+  @Test func nothingIsCollectedByAClockOfWhichTheNoteCannotBeRead() throws {
+    let stateStore = ShortOfDescriptors(adults.anna.stateStore)
+    let process = try adults.anna.open(on: adults.anna.store, state: stateStore)
+    let before = try adults.anna.stateStore.read("clock", limit: 1 << 10)
+    stateStore.refuse(below: "clock")
+    adults.anna.clock.advance(days: 1)
+    #expect {
+      try process.collect(keepDays: 90, isDryRun: false)
+    } throws: {
+      if case VaultError.io(_, EMFILE) = $0 { true } else { false }
+    }
+    // It keeps nobody from saving, and is not written over.
+    let member = try #require(process.members.first)
+    #expect(try member.commit([.newRecord("Mine", note: "saved")]).failures.isEmpty)
+    #expect(try adults.anna.stateStore.read("clock", limit: 1 << 10) == before)
+  }
+
   /// Under which names members show is not written anew by a machine that could not read how it was.
   @Test func namesThatCouldNotBeReadAreNotWrittenOver() throws {
     let stateStore = ShortOfDescriptors(adults.anna.stateStore)

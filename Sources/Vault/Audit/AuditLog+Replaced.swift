@@ -111,7 +111,7 @@ extension Vault {
     guard body.person == person, body.device != device else { return false }
     let newest = try ifWhole(audit.events(of: body))?.map(\.time).max() ?? 0
     // This machine's clock may have gone back, as one does whose battery is empty.
-    let now = max(context.clock.milliseconds(), context.state.clockSeen() ?? 0)
+    let now = try max(context.clock.milliseconds(), context.state.clockSeen() ?? 0)
     // The device's clock may be ahead.
     return newest + AuditLog.monthAgeMilliseconds > now + CivilTime.dayMilliseconds
   }

@@ -100,7 +100,11 @@ extension Vault {
     let now = context.clock.milliseconds()
     let ended = links.access.entitlements.keys.filter { links.hasEnded(for: $0, now: now) }
     var revocation = Revocation(member: member.id, expired: ended.sorted(), isBegun: true)
-    if !ended.isEmpty { revocation.clockLeap = clockLeap() }
+    do {
+      if !ended.isEmpty { revocation.clockLeap = try clockLeap() }
+    } catch {
+      // It ends all the same, and is told without the doubt.
+    }
     guard case .exposed(let people)? = links.trust.epochs.states[member.epoch] else {
       return ended.isEmpty ? nil : revocation
     }

@@ -67,7 +67,7 @@ extension Vault {
   ) throws(VaultError) -> CollectReport {
     guard !isReadOnly || isDryRun else { throw .readOnly }
     var report = CollectReport(of: self)
-    if !acceptsClock { report.clockLeap = clockLeap() }
+    if !acceptsClock { report.clockLeap = try clockLeap() }
     if !isDryRun {
       if report.clockLeap != nil { return report }
       try context.state.acceptClock(context.clock.milliseconds())
@@ -101,7 +101,7 @@ extension Vault {
   /// `collect` itself cannot begin. What goes so stays on the remotes. Removes nothing while there is a `clockLeap`, unless
   /// somebody has said that the clock is right.
   package func makeRoom(keepDays: Int, acceptsClock: Bool = false) throws(VaultError) {
-    if !acceptsClock, clockLeap() != nil { return }
+    if !acceptsClock, try clockLeap() != nil { return }
     var report = CollectReport(of: self)
     for member in members where member.mayWrite {
       let collection = MemberCollection(member: member, keepDays: keepDays, isDryRun: false)

@@ -47,7 +47,7 @@ extension Member {
   ) throws(VaultError) -> Set<RecordID> {
     guard !policy.tiers.isEmpty, try !isBetweenEpochs else { return [] }
     // They are as old as the clock says. It waits until the clock is set right, or somebody says that it is.
-    if context.clockLeap(from: [self]) != nil { return records }
+    if try context.clockLeap(from: [self]) != nil { return records }
     let (thinned, aging) = try withWriter { (writer, _) throws(VaultError) in
       let seen = max(seenElsewhere, writer.heads.counterSeenByOthers(of: context.device.id))
       var result = (thinned: [OwnPast.Version](), aging: Set<RecordID>())

@@ -7,8 +7,10 @@ import VaultModel
 extension Vault {
   /// How far the clock is ahead of everything that this machine knows of the vault; nil where it is not far. Nobody can tell
   /// from the vault alone whether the clock jumped or nobody used the vault for so long: somebody has to say so.
-  package func clockLeap() -> ClockLeap? {
-    context.clockLeap(from: members)
+  ///
+  /// - Throws: Why what is noted of the clock cannot be read.
+  package func clockLeap() throws(VaultError) -> ClockLeap? {
+    try context.clockLeap(from: members)
   }
 
   /// The vault is used on this machine. What others wrote shows that the clock is right, also once it is long ago.
@@ -22,8 +24,8 @@ extension Vault {
 
 extension VaultContext {
   /// How far the clock is ahead of all that is known, where of what other devices wrote only these members are known.
-  func clockLeap(from members: [Member]) -> ClockLeap? {
-    guard let seen = state.clockSeen() ?? members.compactMap(\.ownTime).max() else {
+  func clockLeap(from members: [Member]) throws(VaultError) -> ClockLeap? {
+    guard let seen = try state.clockSeen() ?? members.compactMap(\.ownTime).max() else {
       return nil
     }
     let told = members.compactMap(\.timeOfOthers).max() ?? 0

@@ -87,9 +87,9 @@ struct CollectCommand: ParsableCommand {
   private func collect() throws {
     var isAccepted = acceptClock
     func askAboutClock(of vault: Vault) throws {
-      if let leap = vault.clockLeap() {
+      if !isAccepted, let leap = try vault.clockLeap() {
         try Confirmation.require(
-          "\(Self.text(of: leap))\nIs the clock right?", isGiven: isAccepted,
+          "\(Self.text(of: leap))\nIs the clock right?", isGiven: false,
           option: "--accept-clock")
       }
       isAccepted = true

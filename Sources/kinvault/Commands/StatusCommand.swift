@@ -69,7 +69,7 @@ private struct StatusReport: Encodable {
         conflicts: try vault.members.reduce(0) { try $0 + $1.keptConflicts().count },
         // Several devices may have one name.
         clocksAhead: Dictionary(try clocksAhead(vault), uniquingKeysWith: max),
-        clockInDoubt: vault.clockLeap() != nil, access: try AccessNotes.load(of: vault),
+        clockInDoubt: try vault.clockLeap() != nil, access: try AccessNotes.load(of: vault),
         contestedInvitations: try vault.contestedInvitations().map(\.text),
         keys: vault.dividedKeys?.text,
         refused: SignInNotes.news(of: try vault.audit.notedWithoutKeys()),
