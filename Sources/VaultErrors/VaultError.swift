@@ -154,11 +154,11 @@ extension VaultError {
     }
   }
 
-  /// Whether it says nothing of what was to be read: a disk did not answer or is full, say, or too many files are open. Read again,
-  /// it may be whole, so nobody may go on as if it were not there.
+  /// Whether it says nothing of what was to be read: a disk did not answer or is full, say, too many files are open, or this user
+  /// may not read it. Read again, it may be whole, so nobody may go on as if it were not there.
   package var isOfTheMachine: Bool {
     switch self {
-    case .io, .noSpace: true
+    case .io, .noSpace, .permission: true
     default: false
     }
   }

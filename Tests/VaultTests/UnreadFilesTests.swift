@@ -9,10 +9,11 @@ import VaultModel
 
 @testable import Vault
 
-/// A machine that has too many files open for a moment: some files cannot be read, and are there all the same.
-private final class ShortOfDescriptors: InspectingStore {
+/// Some files cannot be read for a while, and are there all the same.
+private final class RefusingStore: InspectingStore {
   let inner: any LocalStore
   private let folder = Guarded<String?>(nil)
+  private let reason = Guarded(UnreadFilesTests.Reason.tooManyFiles)
   private let refused = Guarded(0)
 
   init(_ inner: any LocalStore) { self.inner = inner }
@@ -21,37 +22,47 @@ private final class ShortOfDescriptors: InspectingStore {
   var refusedCount: Int { refused.withLock { $0 } }
 
   /// Files below this folder cannot be read; nil: all can.
-  func refuse(below path: String?) { folder.withLock { $0 = path } }
+  func refuse(below path: String?, for reason: UnreadFilesTests.Reason = .tooManyFiles) {
+    folder.withLock { $0 = path }
+    self.reason.withLock { $0 = reason }
+  }
 
   func inspect(_ call: StoreCall) throws(BlobStoreError) {
     guard [.read, .readRange, .openForReading].contains(call.kind),
       let refusedFolder = folder.withLock({ $0 }), call.path.string.hasPrefix(refusedFolder)
     else { return }
     refused.withLock { $0 += 1 }
-    throw .io(path: call.path.string, errno: EMFILE)
+    throw BlobStoreError(errno: reason.withLock { $0.number }, path: call.path.string)
   }
 }
 
 @Suite struct UnreadFilesTests {
+  /// Why they cannot be read.
+  enum Reason: CaseIterable, Sendable {
+    case tooManyFiles, denied
+
+    var number: Int32 { self == .denied ? EACCES : EMFILE }
+  }
+
   private let adults: Adults
   /// Anna's mount.
-  private let store: ShortOfDescriptors
+  private let store: RefusingStore
   private let mount: Vault
 
   init() throws {
     adults = try Adults()
     try adults.share(with: adults.ben, .owner)
     try adults.share(with: adults.carla, .viewer)
-    store = ShortOfDescriptors(adults.anna.store)
+    store = RefusingStore(adults.anna.store)
     mount = try adults.anna.open(on: store)
   }
 
   private var emma: Member { get throws { try #require(mount.members.first) } }
 
   /// Brings what Ben has, and has the mount look while what lies below a folder cannot be read, and then once more.
-  private func look(whileUnreadable folder: String) throws {
+  private func look(whileUnreadable folder: String, for reason: Reason) throws {
     try Replicas.carry(from: adults.ben.store, to: adults.anna.store)
-    store.refuse(below: folder)
+    store.refuse(below: folder, for: reason)
     _ = try? mount.refreshMembers()
     _ = try? emma.refresh()
     try #require(store.refusedCount > 0)
@@ -61,49 +72,54 @@ private final class ShortOfDescriptors: InspectingStore {
   }
 
   /// Ben takes Carla's access away.
-  @Test func aLinkThatCouldNotBeReadIsReadLater() throws {
+  @Test(arguments: Reason.allCases)
+  func aLinkThatCouldNotBeReadIsReadLater(for reason: Reason) throws {
     let member = try #require(adults.ben.emma)
     try adults.ben.vault.beginEpoch(of: member, without: [adults.carla.id])
-    try look(whileUnreadable: "members/\(member.id.hex)/links")
+    try look(whileUnreadable: "members/\(member.id.hex)/links", for: reason)
     #expect(try !emma.register.links.access.includes(adults.carla.id))
     #expect(try emma.epoch == member.epoch)
   }
 
-  @Test func aRevisionThatCouldNotBeReadIsReadLater() throws {
+  @Test(arguments: Reason.allCases)
+  func aRevisionThatCouldNotBeReadIsReadLater(for reason: Reason) throws {
     try adults.ben.write("Vaccine card")
-    try look(whileUnreadable: "members/\(emma.id.hex)/objects")
+    try look(whileUnreadable: "members/\(emma.id.hex)/objects", for: reason)
     let titles = try emma.children(of: .root).map(\.title.string)
     #expect(titles.contains("Vaccine card"), "\(titles)")
   }
 
-  @Test func aHeadThatCouldNotBeReadIsReadLater() throws {
+  @Test(arguments: Reason.allCases)
+  func aHeadThatCouldNotBeReadIsReadLater(for reason: Reason) throws {
     try adults.ben.write("Vaccine card")
-    try look(whileUnreadable: "members/\(emma.id.hex)/heads")
+    try look(whileUnreadable: "members/\(emma.id.hex)/heads", for: reason)
     let titles = try emma.children(of: .root).map(\.title.string)
     #expect(titles.contains("Vaccine card"), "\(titles)")
   }
 
   /// Ben's words are replaced, which says as well which of his devices stay.
-  @Test func aClosingThatCouldNotBeReadIsReadLater() throws {
+  @Test(arguments: Reason.allCases)
+  func aClosingThatCouldNotBeReadIsReadLater(for reason: Reason) throws {
     let ben = adults.ben
     let words = try RecoveryWords(parsing: ben.words.joined(separator: " "))
     let new = RecoveryWords.random()
     try ben.vault.replaceWords(words, with: new)
     let tips = try #require(ben.vault.context.people[ben.id]).history.tips
-    try look(whileUnreadable: "people/\(ben.id.hex)/closings")
+    try look(whileUnreadable: "people/\(ben.id.hex)/closings", for: reason)
     #expect(mount.context.people[ben.id]?.history.tips == tips)
   }
 
   /// It may say that somebody is out.
-  @Test func nobodyIsGivenKeysWhileALinkCannotBeRead() throws {
+  @Test(arguments: Reason.allCases)
+  func nobodyIsGivenKeysWhileALinkCannotBeRead(for reason: Reason) throws {
     let member = try #require(adults.ben.emma)
     try adults.ben.vault.beginEpoch(of: member, without: [adults.carla.id])
     try Replicas.carry(from: adults.ben.store, to: adults.anna.store)
-    store.refuse(below: "members/\(member.id.hex)/links")
+    store.refuse(below: "members/\(member.id.hex)/links", for: reason)
     #expect {
       try mount.share(emma, with: adults.carla.id, role: .editor)
     } throws: {
-      if case VaultError.io(_, EMFILE) = $0 { true } else { false }
+      ($0 as? VaultError)?.isOfTheMachine ?? false
     }
     store.refuse(below: nil)
     try mount.share(emma, with: adults.carla.id, role: .editor)
@@ -142,7 +158,7 @@ private final class ShortOfDescriptors: InspectingStore {
 
   /// Where nothing is noted the clock is believed.
   @Test func nothingIsCollectedByAClockOfWhichTheNoteCannotBeRead() throws {
-    let stateStore = ShortOfDescriptors(adults.anna.stateStore)
+    let stateStore = RefusingStore(adults.anna.stateStore)
     let process = try adults.anna.open(on: adults.anna.store, state: stateStore)
     let before = try adults.anna.stateStore.read("clock", limit: 1 << 10)
     stateStore.refuse(below: "clock")
@@ -160,7 +176,7 @@ private final class ShortOfDescriptors: InspectingStore {
 
   /// Under which names members show is not written anew by a machine that could not read how it was.
   @Test func namesThatCouldNotBeReadAreNotWrittenOver() throws {
-    let stateStore = ShortOfDescriptors(adults.anna.stateStore)
+    let stateStore = RefusingStore(adults.anna.stateStore)
     let process = try adults.anna.open(on: adults.anna.store, state: stateStore)
     let before = try adults.anna.stateStore.read("shown", limit: 1 << 20)
     stateStore.refuse(below: "shown")

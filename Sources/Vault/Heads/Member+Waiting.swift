@@ -59,8 +59,8 @@ struct HeadLook: Sendable {
       guard let damaged = Self.object(path, of: member) else { return nil }
       object = damaged
     // Read again it may be whole. One that a disk does not give hides only its own record in the end, as a damaged one does.
-    case .io(let path, _): object = Self.object(path, of: member)
-    case .noSpace: object = nil
+    case .io(let path, _), .noSpace(let path), .permission(let path):
+      object = Self.object(path, of: member)
     default: return nil
     }
     let isSame = before.map { $0.head == head && $0.object == object } ?? false

@@ -131,10 +131,8 @@ extension SignedTree {
 extension SignedVerdict {
   /// - Throws: The error, where it is not the file's.
   fileprivate static func broken(ofFile error: VaultError) throws(VaultError) -> SignedVerdict {
-    switch error {
-    case .io, .noSpace, .permission: throw error
-    default: return .broken(error)
-    }
+    if error.isOfTheMachine { throw error }
+    return .broken(error)
   }
 }
 
