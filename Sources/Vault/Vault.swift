@@ -45,7 +45,8 @@ package final class Vault: Sendable {
     self.context = context
     self.profile = profile
     audit = AuditLog(context: context)
-    memberNames = ShownNames(state: context.state, key: context.slotKey)
+    memberNames = ShownNames(
+      state: context.state, key: context.slotKey, clock: context.clock)
     openMembers = Guarded([:])
     found = Guarded(problems)
     context.noteNames(in: profile.profile)

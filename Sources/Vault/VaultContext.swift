@@ -15,8 +15,8 @@ final class VaultContext: Sendable {
   let copy: VaultCopy
   // Read again when a device appears that it does not know.
   private let knownPeople: Guarded<People>
-  /// The files of people as they were when they were read last; nil before they were read again.
-  private let readMarks = Guarded<[BlobPath: UInt64]?>(nil)
+  /// The files of people as they were read last; nil before they were read again.
+  private let readFiles = Guarded<ReadFiles?>(nil)
   // Renewed with them, when another device of the person has begun a generation.
   private let knownKeys: Guarded<PersonKeys>
   private let ownRemoval = Guarded<VaultError?>(nil)
@@ -215,10 +215,13 @@ final class VaultContext: Sendable {
     let memory = try state.loadPeopleMemory()
     let read = try People.load(store: store, files: signedFiles, memory: memory)
     knownPeople.withLock { $0 = read }
-    let taken = marks.filter { read.unread[$0.key] == nil }
-    let before = readMarks.withLock { $0 }
+    let before = readFiles.withLock { $0 }
+    let files = ReadFiles(
+      marks, without: read.unread.keys, after: before, at: clock.milliseconds())
     // What a register says of names is noted where it is read; each published segment of a log writes one.
-    if let before, Self.statements(before) != Self.statements(taken) { noteAccessChange() }
+    if let before, Self.statements(before.read) != Self.statements(files.read) {
+      noteAccessChange()
+    }
     if let own = read[person], !keys.isCurrent(for: own) || own.former[device.id] != nil {
       try renewKeys(of: own, memory)
     }
@@ -226,18 +229,20 @@ final class VaultContext: Sendable {
       try read.putBack(into: store)
       try state.remember(read, own: person, wraps: keys.wraps)
     }
-    // Not before: what was not kept, and what could not be read, is looked at again.
-    readMarks.withLock { $0 = taken }
+    // Not before: what was not kept is looked at again.
+    readFiles.withLock { $0 = files }
   }
 
   /// Reads everyone again if their files are not those that were read: a closing that has come lets devices out, and no other
   /// file tells of it.
   func reloadPeopleIfChanged() throws(VaultError) {
-    if try readMarks.withLock({ $0 }) != peopleMarks() { try reloadPeople() }
+    let marks = try peopleMarks()
+    let known = readFiles.withLock { $0 }
+    if known?.isOutdated(by: marks, at: clock.milliseconds()) ?? true { try reloadPeople() }
   }
 
-  private func peopleMarks() throws(VaultError) -> [BlobPath: UInt64] {
-    var marks: [BlobPath: UInt64] = [:]
+  private func peopleMarks() throws(VaultError) -> StatementMarks {
+    var marks: StatementMarks = [:]
     try storing { () throws(BlobStoreError) in
       try store.walk(under: "people", depth: 6) { path, entry in
         if let path, entry.kind == .blob { marks[path] = entry.fingerprint }
@@ -247,7 +252,7 @@ final class VaultContext: Sendable {
     return marks
   }
 
-  private static func statements(_ marks: [BlobPath: UInt64]) -> [BlobPath: UInt64] {
+  private static func statements(_ marks: StatementMarks) -> StatementMarks {
     marks.filter { $0.key.parent?.name != "devices" }
   }
 

@@ -19,6 +19,8 @@ struct MemoryVault {
 
     func advance(days: UInt64) { now.withLock { $0 += days * 86_400_000 } }
 
+    func advance(seconds: UInt64) { now.withLock { $0 += seconds * 1000 } }
+
     func goBack(days: UInt64) { now.withLock { $0 -= days * 86_400_000 } }
 
     var wallClock: WallClock {

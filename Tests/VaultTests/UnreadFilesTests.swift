@@ -67,8 +67,38 @@ private final class RefusingStore: InspectingStore {
     _ = try? emma.refresh()
     try #require(store.refusedCount > 0)
     store.refuse(below: nil)
+    adults.anna.clock.advance(seconds: 1)
     _ = try mount.refreshMembers()
     _ = try emma.refresh()
+  }
+
+  /// The mount looks once a second.
+  private func look(times: Int) throws {
+    for _ in 0..<times {
+      adults.anna.clock.advance(seconds: 1)
+      _ = try? mount.refreshMembers()
+      _ = try? emma.refresh()
+    }
+  }
+
+  /// Brings what Ben has, of which the mount cannot read what lies below a folder for minutes. It is tried about once a minute in
+  /// the end, and not with each look, together with all that it belongs to.
+  private func expectFewTries(below folder: String) throws {
+    try Replicas.carry(from: adults.ben.store, to: adults.anna.store)
+    store.refuse(below: folder)
+    try look(times: 120)
+    let before = store.refusedCount
+    try #require(before > 0)
+    try look(times: 60)
+    // With each try it may be several files, and each of them more than once.
+    #expect(store.refusedCount - before < 10)
+  }
+
+  private func replaceWords(of adult: Adults.Adult) throws -> [StatementID] {
+    let words = try RecoveryWords(parsing: adult.words.joined(separator: " "))
+    let new = RecoveryWords.random()
+    try adult.vault.replaceWords(words, with: new)
+    return try #require(adult.vault.context.people[adult.id]).history.tips
   }
 
   /// Ben takes Carla's access away.
@@ -101,12 +131,53 @@ private final class RefusingStore: InspectingStore {
   @Test(arguments: Reason.allCases)
   func aClosingThatCouldNotBeReadIsReadLater(for reason: Reason) throws {
     let ben = adults.ben
-    let words = try RecoveryWords(parsing: ben.words.joined(separator: " "))
-    let new = RecoveryWords.random()
-    try ben.vault.replaceWords(words, with: new)
-    let tips = try #require(ben.vault.context.people[ben.id]).history.tips
+    let tips = try replaceWords(of: ben)
     try look(whileUnreadable: "people/\(ben.id.hex)/closings", for: reason)
     #expect(mount.context.people[ben.id]?.history.tips == tips)
+  }
+
+  @Test func aClosingThatStaysUnreadIsSeldomTried() throws {
+    let (ben, carla) = (adults.ben, adults.carla)
+    let tips = try replaceWords(of: ben)
+    try expectFewTries(below: "people/\(ben.id.hex)/closings")
+    // What else is new is read at once.
+    let others = try replaceWords(of: carla)
+    try Replicas.carry(from: carla.store, to: adults.anna.store)
+    try look(times: 1)
+    #expect(mount.context.people[carla.id]?.history.tips == others)
+    store.refuse(below: nil)
+    try look(times: 61)
+    #expect(mount.context.people[ben.id]?.history.tips == tips)
+  }
+
+  @Test func aLinkThatStaysUnreadIsSeldomTried() throws {
+    let member = try #require(adults.ben.emma)
+    try adults.ben.vault.beginEpoch(of: member, without: [adults.carla.id])
+    try expectFewTries(below: "members/\(member.id.hex)/links")
+    store.refuse(below: nil)
+    try look(times: 61)
+    #expect(try !emma.register.links.access.includes(adults.carla.id))
+    #expect(try emma.epoch == member.epoch)
+  }
+
+  @Test func aHeadThatStaysUnreadIsSeldomTried() throws {
+    try adults.ben.write("Vaccine card")
+    try expectFewTries(below: "members/\(emma.id.hex)/heads")
+    store.refuse(below: nil)
+    try look(times: 61)
+    let titles = try emma.children(of: .root).map(\.title.string)
+    #expect(titles.contains("Vaccine card"), "\(titles)")
+  }
+
+  @Test func namesThatStayUnreadAreSeldomTried() throws {
+    let stateStore = RefusingStore(adults.anna.stateStore)
+    let process = try adults.anna.open(on: adults.anna.store, state: stateStore)
+    stateStore.refuse(below: "shown")
+    for _ in 0..<180 {
+      adults.anna.clock.advance(seconds: 1)
+      _ = try process.refreshMembers()
+    }
+    #expect((1..<40).contains(stateStore.refusedCount))
   }
 
   /// It may say that somebody is out.

@@ -160,7 +160,7 @@ extension Vault {
         if departing.contains(root.certificate) { counted.insert(id.root) }
         let links = try context.opening(of: id).loadLinks()
         // What is not listed falls for everybody.
-        if let error = links.unread { throw error }
+        if let error = links.unread.values.first { throw error }
         let history = links.history
         let signed = history.lasting(signedBy: departing)
         counted.formUnion(signed.subtracting(leaving.disowned(of: signed, history)))

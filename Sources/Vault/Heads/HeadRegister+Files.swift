@@ -40,7 +40,8 @@ extension HeadRegister {
     try storing(context.store.list(folder))
   }
 
-  /// What heads are judged by, as it is here now: statements, and what a person has decided of them on this machine.
+  /// What heads are judged by, as it is here now: statements, and what a person has decided of them on this machine. What could
+  /// not be read is none of it, and is news once it was.
   func statementMarks() throws(VaultError) -> StatementMarks {
     var marks: StatementMarks = [:]
     marks[.root] = try context.state.linkMemoryMark(of: member)
@@ -55,6 +56,8 @@ extension HeadRegister {
         }
       }
     }
+    for path in context.people.unread.keys { marks[path] = nil }
+    for path in links.unread.keys { marks[path] = nil }
     return marks
   }
 

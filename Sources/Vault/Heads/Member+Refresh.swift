@@ -90,6 +90,7 @@ extension Member {
   /// `refresh` for whoever holds the lock of `heads`: reads each head whose file has changed, or that waited for something
   /// that may have come.
   func catchUp(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
+    try readWhatWasUnread()
     var changed = try followEpoch(&heads)
     if let owner = heads.owner, owner != context.device.id { heads.isToBeRead = true }
     // Somebody lets this person write again.
@@ -125,6 +126,15 @@ extension Member {
     // Also when another process of this device had joined everything: a mount shows what one shows that begins now.
     changed.formUnion(state.withLock { $0.findDisplaced() })
     return changed
+  }
+
+  /// Takes in statements that could not be read before, once they can be. Nothing else may come that would have them read.
+  private func readWhatWasUnread() throws(VaultError) {
+    if !context.people.unread.isEmpty { try context.reloadPeopleIfChanged() }
+    guard register.known.lacksWhatMayBeRead(at: context.clock.milliseconds()) else { return }
+    do { try loadLinks() } catch {
+      // What was known of them goes on to count. What is wrong with them is told when the vault is opened and checked.
+    }
   }
 
   /// Finds the heads of devices of which none is followed: others name them, and how far they come, before their turn comes.
@@ -193,9 +203,7 @@ extension Member {
       heads.seen[device] != fingerprint
         || heads.refused[device].map({ $0 != statements }) ?? false
     }
-    guard hasUnreadStatements || files.contains(where: { $0.device != context.device.id }) else {
-      return files
-    }
+    guard files.contains(where: { $0.device != context.device.id }) else { return files }
     // Somebody may have let the device out since, or a program that copies brought its certificate beside its first head.
     try context.reloadPeopleIfChanged()
     return register.inReadingOrder(files)
@@ -250,15 +258,9 @@ extension Member {
       heads.waiting[device] = look.obstacle(after: error, of: id)
       if heads.waiting[device] != nil { return .nothing }
       heads.seen[device] = fingerprint
-      // With a statement that could not be read it may count: it is looked at again.
-      heads.refused[device] = hasUnreadStatements ? [:] : try register.statementMarks()
+      heads.refused[device] = try register.statementMarks()
       return .nothing
     }
-  }
-
-  /// Whether there are statements that this machine could not read just now.
-  private var hasUnreadStatements: Bool {
-    register.links.unread != nil || !context.people.unread.isEmpty
   }
 
   /// Remembers which of this device's counters another machine has used, where this one has not written `head`: what that brings

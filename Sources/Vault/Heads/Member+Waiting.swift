@@ -16,6 +16,8 @@ struct Obstacle: Sendable {
   fileprivate let since: UInt64
   /// Whether the head was looked at without asking for whole revisions, and could not be taken all the same.
   fileprivate let isGivenUp: Bool
+  /// Where this machine could not read something: when that is tried again. Nil where what was read is missing or damaged.
+  fileprivate let unread: ReadFiles?
 }
 
 /// Whether a file is there, and its fingerprint.
@@ -41,18 +43,24 @@ struct HeadLook: Sendable {
 
   fileprivate init(head: UInt64, before: Obstacle?, mark: FileMark?, now: UInt64) {
     (self.head, self.before, self.mark, self.now) = (head, before, mark, now)
-    guard let before, before.head == head, let mark, before.mark == mark else {
+    guard let before, before.head == head, before.mark == mark else {
       (isInVain, hasWaitedEnough) = (false, false)
       return
     }
-    hasWaitedEnough = now < before.since || now - before.since >= Self.patience
-    isInVain = !hasWaitedEnough || before.isGivenUp
+    hasWaitedEnough =
+      mark != nil && (now < before.since || now - before.since >= Self.patience)
+    if let unread = before.unread {
+      isInVain = unread.waits(at: now)
+    } else {
+      isInVain = mark != nil && (!hasWaitedEnough || before.isGivenUp)
+    }
   }
 
   /// What to wait for after this look failed; nil when it was not for want of a file that may still come, or that this machine
   /// could not read just now.
   func obstacle(after error: VaultError, of member: MemberID) -> Obstacle? {
     let object: BlobPath?
+    var unread: ReadFiles?
     switch error {
     case .missing(let path): object = Self.object(path, of: member)
     case .damaged(let path, _):
@@ -61,13 +69,15 @@ struct HeadLook: Sendable {
     // Read again it may be whole. One that a disk does not give hides only its own record in the end, as a damaged one does.
     case .io(let path, _), .noSpace(let path), .permission(let path):
       object = Self.object(path, of: member)
+      let looked: StatementMarks = [object ?? .root: head]
+      unread = ReadFiles(looked, without: looked.keys, after: before?.unread, at: now)
     default: return nil
     }
     let isSame = before.map { $0.head == head && $0.object == object } ?? false
     return Obstacle(
       head: head, object: object, mark: isSame ? mark : nil,
       since: isSame && before?.mark == mark ? before?.since ?? now : now,
-      isGivenUp: hasWaitedEnough && !error.isOfTheMachine)
+      isGivenUp: hasWaitedEnough, unread: unread)
   }
 
   private static func object(_ path: String, of member: MemberID) -> BlobPath? {

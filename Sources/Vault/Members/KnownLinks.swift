@@ -9,10 +9,13 @@ import VaultTrust
 /// The links of one member as they were last read, shared by all that judge its heads.
 final class KnownLinks: Sendable {
   private let latest: Guarded<MemberLinks>
-  /// What their folder looked like when it was looked at last, whether they were taken in or not.
-  private let seen: Guarded<StatementMarks>
+  /// Their folder as it was read last, whether they were taken in or not.
+  private let seen: Guarded<ReadFiles>
 
-  init(_ links: MemberLinks) { (latest, seen) = (Guarded(links), Guarded(links.marks)) }
+  init(_ links: MemberLinks, at now: UInt64) {
+    latest = Guarded(links)
+    seen = Guarded(ReadFiles(links, after: nil, at: now))
+  }
 
   var links: MemberLinks { latest.withLock { $0 } }
 
@@ -22,24 +25,45 @@ final class KnownLinks: Sendable {
   }
 
   /// - Returns: Whether they are others.
-  func replace(_ links: MemberLinks) -> Bool {
+  func replace(_ links: MemberLinks, at now: UInt64) -> Bool {
     let before = latest.withLock { latest in
       defer { latest = links }
-      return latest.marks
+      return latest.readMarks
     }
-    note(links.marks)
-    return links.marks != before
+    note(links, at: now)
+    return links.readMarks != before
   }
 
-  /// Whether it looks otherwise now.
-  func isNews(_ marks: StatementMarks) -> Bool { seen.withLock { $0 != marks } }
+  /// Whether the folder is to be read again, as it looks now.
+  func isNews(_ marks: StatementMarks, at now: UInt64) -> Bool {
+    seen.withLock { $0.isOutdated(by: marks, at: now) }
+  }
+
+  /// Whether links are missing that could not be read, and that were read since or are to be tried again.
+  func lacksWhatMayBeRead(at now: UInt64) -> Bool {
+    latest.withLock { !$0.unread.isEmpty } && !seen.withLock { $0.waits(at: now) }
+  }
 
   /// - Returns: Whether they are others.
-  @discardableResult func note(_ marks: StatementMarks) -> Bool {
+  @discardableResult func note(_ links: MemberLinks, at now: UInt64) -> Bool {
     seen.withLock { seen in
-      defer { seen = marks }
-      return seen != marks
+      let before = seen.read
+      seen = ReadFiles(links, after: seen, at: now)
+      return seen.read != before
     }
+  }
+}
+
+extension ReadFiles {
+  fileprivate init(_ links: MemberLinks, after before: ReadFiles?, at now: UInt64) {
+    self.init(links.marks, without: links.unread.keys, after: before, at: now)
+  }
+}
+
+extension MemberLinks {
+  /// What the files looked like that were read.
+  fileprivate var readMarks: StatementMarks {
+    unread.isEmpty ? marks : marks.filter { unread[$0.key] == nil }
   }
 }
 
@@ -56,7 +80,7 @@ extension VaultContext {
   ///
   /// - Throws: Why something of it could not be read just now.
   func requireRead(_ links: MemberLinks) throws(VaultError) {
-    if let error = links.unread { throw error }
+    if let error = links.unread.values.first { throw error }
     try requireRead(links.history.everyone.union([person]))
   }
 
@@ -121,13 +145,12 @@ extension Member {
   /// Costs one listing of the links when nothing changed.
   func hasLostAccessSince() throws(VaultError) -> Bool {
     let marks = LinkReading.marks(try LinkReading.entries(of: id, in: context.store))
-    guard register.known.isNews(marks) else { return false }
+    guard register.known.isNews(marks, at: context.clock.milliseconds()) else { return false }
     let opening = try context.opening(of: id)
     let links = try opening.loadLinks()
     // Where it is lost, it stays news until the links are taken in.
     guard links.role(of: context.person, now: opening.now) != nil else { return true }
-    // What cannot be read is news at each look, and no change.
-    if register.known.note(links.marks) { context.noteAccessChange() }
+    if register.known.note(links, at: opening.now) { context.noteAccessChange() }
     return false
   }
 
@@ -144,7 +167,7 @@ extension Member {
       register.keys.replace(by: opened.keys)
       wraps = opened.wraps
     }
-    if register.known.replace(links) { context.noteAccessChange() }
+    if register.known.replace(links, at: opening.now) { context.noteAccessChange() }
     try context.keep(links, wraps: wraps)
   }
 }

@@ -36,7 +36,8 @@ package final class Member: Sendable {
       buffers: context.buffers)
     redoLog = RedoLog(member: id, context: context, keys: opened.keys)
     register = HeadRegister(
-      member: id, context: context, keys: opened.keys, known: KnownLinks(opened.links))
+      member: id, context: context, keys: opened.keys,
+      known: KnownLinks(opened.links, at: context.clock.milliseconds()))
   }
 
   /// What the member is called: the title of the root record.

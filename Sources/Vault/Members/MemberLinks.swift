@@ -12,8 +12,8 @@ struct MemberLinks: Sendable {
   let files: [VaultPath: [UInt8]]
   /// What the folder of the links looked like, sound ones and others.
   let marks: StatementMarks
-  /// Why something of it could not be read just now, which is not among the marks; nil: all was read.
-  let unread: VaultError?
+  /// Links that this machine could not read just now.
+  let unread: [BlobPath: VaultError]
   /// What this machine remembers and the folder lacks.
   let lost: [VaultPath: [UInt8]]
   let problems: [Problem]
@@ -170,8 +170,7 @@ struct LinkReading {
     let lasting = trust.history.lasting
     return MemberLinks(
       member: member, trust: trust, files: known,
-      marks: Self.marks(entries.filter { unread[$0.path] == nil }),
-      unread: unread.values.first,
+      marks: Self.marks(entries), unread: unread,
       lost: try lost(found, without: over),
       problems: problems.sorted { $0.path < $1.path }, wrapsThatAreOver: over,
       lasting: lasting,
@@ -180,8 +179,8 @@ struct LinkReading {
       })
   }
 
-  /// - Returns: The files that this machine does not remember; everything that lies there; what could not be read just now, and
-  ///   looks new the next time; and what is wrong.
+  /// - Returns: The files that this machine does not remember; everything that lies there; what could not be read just now; and
+  ///   what is wrong.
   private func readFolder(_ entries: [(path: BlobPath, entry: BlobEntry)]) throws(VaultError) -> (
     news: [VaultPath: [UInt8]], found: Set<VaultPath>, unread: [BlobPath: VaultError],
     problems: [Problem]

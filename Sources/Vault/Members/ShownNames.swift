@@ -15,22 +15,23 @@ package final class ShownNames: Sendable {
     /// The file as it was read or written last.
     var file: [UInt8]?
     var failure: VaultError?
-    /// Why what stands in the file is not known; nil where it was read, or there is none.
-    var unread: VaultError?
+    /// When the file is tried again that could not be read; nil where it was, or is damaged, or there is none.
+    var unread: ReadFiles?
   }
 
   private static let path: BlobPath = "shown"
   private static let nonceSize = 12
   private let state: StateFolder
   private let key: SealingKey
+  private let clock: WallClock
   private let memory = Guarded(Memory())
   /// When other machines of this person told each member to show under its title; asked where something is new.
   let told = Guarded<
     (@Sendable ([MemberID: FileName]) throws(VaultError) -> [MemberID: UInt64])?
   >(nil)
 
-  init(state: StateFolder, key: SealingKey) {
-    (self.state, self.key) = (state, key)
+  init(state: StateFolder, key: SealingKey, clock: WallClock) {
+    (self.state, self.key, self.clock) = (state, key, clock)
   }
 
   /// What members of these titles show as; `own` are those that this person made.
@@ -78,6 +79,7 @@ package final class ShownNames: Sendable {
   /// Takes in what other processes have named since. Costs the reading of a small file where nothing has changed.
   func readAgain() {
     memory.withLock { memory in
+      if let unread = memory.unread, unread.waits(at: clock.milliseconds()) { return }
       do throws(BlobStoreError) {
         guard try state.store.read(Self.path, limit: .max) != memory.file else { return }
       } catch {
@@ -121,9 +123,14 @@ package final class ShownNames: Sendable {
       memory.unread = nil
       return pins
     } catch {
+      let before = memory.unread
       memory.unread = nil
       if case .notFound = error { return memory.pins ?? PinnedNames() }
-      (memory.failure, memory.unread) = (error, error)
+      memory.failure = error
+      if !error.isDamage {
+        memory.unread = ReadFiles(
+          [Self.path: 0], without: [Self.path], after: before, at: clock.milliseconds())
+      }
       return memory.pins ?? PinnedNames()
     }
   }
@@ -152,7 +159,7 @@ package final class ShownNames: Sendable {
 
   /// What could not be read may hold names that nobody else knows, and is not written over; what is damaged has none any more.
   private func save(_ pins: PinnedNames, _ memory: inout Memory) {
-    if let unread = memory.unread, !unread.isDamage { return }
+    if memory.unread != nil { return }
     let sealed = key.seal(pins.encoded(), label: .shown, path: Self.path.string, counter: 0)
     let file = sealed.nonce + sealed.ciphertext
     do {

@@ -53,7 +53,7 @@ package struct LinkMemory: Hashable, Sendable {
     }
     remembered.files.merge(wraps) { _, new in new }
     // With a link that could not be read just now another end may be the true one, or there may be several.
-    if links.unread != nil { return }
+    if !links.unread.isEmpty { return }
     // Another process may have judged by what was remembered before a person decided.
     remembered.ends.formUnion(links.history.ends.filter { !remembered.refusedEnds.contains($0) })
   }

@@ -37,7 +37,8 @@ package struct VaultHeads: Sendable {
     do {
       let opened = try context.opening(of: id).open(identities: identities)
       let register = HeadRegister(
-        member: id, context: context, keys: opened.keys, known: KnownLinks(opened.links))
+        member: id, context: context, keys: opened.keys,
+        known: KnownLinks(opened.links, at: context.clock.milliseconds()))
       var loaded: [LoadedHead] = []
       for device in devices { loaded.append(try register.load(device)) }
       guard loaded.allSatisfy(isAsSeen(register)) else { return nil }
