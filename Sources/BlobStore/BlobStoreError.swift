@@ -53,6 +53,12 @@ extension BlobStoreError {
       false
     }
   }
+
+  /// Whether no more files could be opened, by this process or by anybody.
+  package var isOfTooManyFiles: Bool {
+    guard case .io(_, let errno) = self else { return false }
+    return [.tooManyOpenFiles, .tooManyOpenFilesInSystem].contains(Errno(rawValue: errno))
+  }
 }
 
 extension BlobStoreError {

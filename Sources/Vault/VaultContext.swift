@@ -56,6 +56,8 @@ final class VaultContext: Sendable {
   /// The last trimming of the cache by this process after which nothing was left that should have gone.
   let lastTrim = Guarded<CacheTrim?>(nil)
   let buffers: BufferPool
+  /// The objects of all members that are open for reading.
+  let readers = ReaderCache()
   /// Where this process keeps its redo files.
   let redoFolder: RedoFolder
   private let redoFiles = Guarded<[MemberID: Guarded<RedoLog.File>]>([:])

@@ -64,7 +64,7 @@ extension ObjectStore {
   ) throws(VaultError) -> SealedObject {
     let path = path(of: name)
     let limit = Self.fileSizeLimit(of: kind ?? .announcement)
-    let file = try storing(store.read(path, limit: limit))
+    let file = try opening { () throws(BlobStoreError) in try store.read(path, limit: limit) }
     return try authenticate(name, kind: kind, file: file)
   }
 

@@ -151,7 +151,7 @@ extension ObjectStore {
     _ kind: ObjectKind, at path: BlobPath, _ place: ObjectPlace
   ) throws(VaultError) -> [UInt8] {
     let limit = Self.fileSizeLimit(of: kind)
-    let file = try storing(store.read(path, limit: limit))
+    let file = try opening { () throws(BlobStoreError) in try store.read(path, limit: limit) }
     return try content(kind, in: file, at: path, place)
   }
 
@@ -189,7 +189,7 @@ extension ObjectStore {
 
   private func header(of name: ObjectName) throws(VaultError) -> ObjectHeader {
     let path = path(of: name)
-    let blob = try storing(store.openForReading(path))
+    let blob = try opening { () throws(BlobStoreError) in try store.openForReading(path) }
     return try ObjectHeader.load(from: blob, path: path.string)
   }
 

@@ -47,7 +47,7 @@ extension ObjectStore {
   func reader(
     _ digest: ContentDigest, fetches: Bool = true
   ) throws(VaultError) -> ObjectReader {
-    if let reader = readers.withLock({ $0[digest] }) { return reader }
+    if let reader = readers.reader(digest, of: member) { return reader }
     let reader: ObjectReader
     if fetches {
       reader = try fetchingIfAway(digest, .chunk) { () throws(VaultError) in try open(digest) }
@@ -61,7 +61,7 @@ extension ObjectStore {
 
   private func keep(_ reader: ObjectReader) {
     // One that holds its object in memory would keep it there.
-    if reader.isOfFile { readers.withLock { $0.insert(reader) } }
+    if reader.isOfFile { readers.insert(reader, of: member) }
   }
 
   /// Opens chunks in the background that are likely to be read soon. Where the disk has to be asked, opening one costs several
@@ -75,7 +75,7 @@ extension ObjectStore {
   ///   - readsOn: Whether the chunks will be read from their beginnings, and not here and there.
   package func openAhead(_ digests: [ContentDigest], threadCount: Int = 16, readsOn: Bool = false) {
     // By name, so that those of one folder are together.
-    let sorted = digests.prefix(Self.openReaderLimit).map { ($0, name(of: $0)) }
+    let sorted = digests.prefix(readers.capacity()).map { ($0, name(of: $0)) }
       .sorted { $0.1 < $1.1 }.map(\.0)
     let count = min(threadCount, sorted.count)
     for number in 0..<count {
@@ -83,7 +83,7 @@ extension ObjectStore {
       // What no thread can be had for is opened when it is read.
       _ = SystemThread.detach { [self] in
         for digest in part {
-          let known = readers.withLock { $0[digest] }
+          let known = readers.reader(digest, of: member)
           // What is on a remote only stays there until it is read.
           guard let reader = known ?? (try? open(digest)) else { continue }
           if readsOn { reader.willReadOn() } else { try? reader.willLookUp() }
@@ -92,9 +92,6 @@ extension ObjectStore {
       }
     }
   }
-
-  /// How many files of objects a member keeps open at the most.
-  static let openReaderLimit = 1280
 
   private func open(_ digest: ContentDigest) throws(VaultError) -> ObjectReader {
     if let staging, let object = staged.withLock({ $0[digest] }) {
@@ -120,9 +117,16 @@ extension ObjectStore {
     if let held {
       blob = held
     } else {
-      blob = try storing(store.openForReading(path))
+      blob = try opening { () throws(BlobStoreError) in try store.openForReading(path) }
     }
     return try ObjectReader(digest: digest, place: place, path: path, blob: blob, buffers: buffers)
+  }
+
+  /// What a call of the store gives that opens a file: where too many are open, readers are let go of, and it is made again.
+  func opening<Value>(
+    _ call: () throws(BlobStoreError) -> Value
+  ) throws(VaultError) -> Value {
+    do { return try readers.makingRoom(for: call) } catch { throw VaultError(error) }
   }
 
   /// The whole content, authenticated.
@@ -205,13 +209,13 @@ extension ObjectStore {
   }
 
   /// Closes the reader of the object, if there is one: its file was replaced or removed.
-  func forgetReader(_ digest: ContentDigest) { readers.withLock { $0.remove(digest) } }
+  func forgetReader(_ digest: ContentDigest) { readers.remove(digest, of: member) }
 
-  func forgetReader(_ name: ObjectName) { readers.withLock { $0.remove(name) } }
+  func forgetReader(_ name: ObjectName) { readers.remove(name) }
 
   /// Closes the readers of objects whose files another process has removed: only then does the disk give their room back.
   package func forgetRemoved() {
-    for reader in readers.withLock({ $0.all }) where reader.isRemoved {
+    for reader in readers.all(of: member) where reader.isRemoved {
       forgetReader(reader.digest)
     }
   }

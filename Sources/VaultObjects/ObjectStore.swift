@@ -19,18 +19,19 @@ package final class ObjectStore: Sendable {
   let staging: Staging?
   let lazy: LazyChunks?
   let buffers: BufferPool
+  let readers: ReaderCache
   /// The objects that wait for a commit of this process.
   let staged = Guarded(StagedObjects())
-  let readers = Guarded(ReaderCache(capacity: openReaderLimit))
   let announced = Guarded(AnnouncedObjects())
 
   /// - Parameters:
   ///   - staging: Where new objects wait for a commit; nil in a vault opened for reading.
   ///   - lazy: Where chunks are brought from that are not here; nil in a vault that is wholly here.
   ///   - buffers: Each large enough for any sealed chunk.
+  ///   - readers: Where readers are kept, along with those of the vault's other members.
   package init(
     member: MemberID, keys: MemberKeys, store: any LocalStore, staging: Staging?,
-    lazy: LazyChunks?, buffers: BufferPool
+    lazy: LazyChunks?, buffers: BufferPool, readers: ReaderCache
   ) {
     self.member = member
     self.keys = keys
@@ -38,7 +39,11 @@ package final class ObjectStore: Sendable {
     self.staging = staging
     self.lazy = lazy
     self.buffers = buffers
+    self.readers = readers
   }
+
+  // Nobody asks for them any more, and whoever reads with one at this moment has it.
+  deinit { readers.removeAll(of: member) }
 }
 
 /// The objects that other devices have announced to remove.

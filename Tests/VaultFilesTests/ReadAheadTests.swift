@@ -33,7 +33,7 @@ import VaultModel
       guard case .chunks(let chunks) = item.content, let chunk = chunks.first ?? nil else {
         continue
       }
-      let isOpen = emma.objects.readers.withLock { $0[chunk] != nil }
+      let isOpen = emma.objects.readers.all(of: emma.id).contains { $0.digest == chunk }
       if isOpen, let index = names.firstIndex(where: { FileName($0) == item.name }) {
         open.insert(index)
       }

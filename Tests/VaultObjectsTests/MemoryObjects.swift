@@ -12,8 +12,12 @@ struct MemoryObjects {
   let keys: EpochKeys
   let objects: ObjectStore
 
-  /// - Parameter wrapping: What the objects are given in the place of the store in memory.
-  init(wrapping: (MemoryStore) -> any LocalStore = { $0 }) throws {
+  /// - Parameters:
+  ///   - readers: Where readers are kept.
+  ///   - wrapping: What the objects are given in the place of the store in memory.
+  init(
+    readers: ReaderCache = ReaderCache(), wrapping: (MemoryStore) -> any LocalStore = { $0 }
+  ) throws {
     let member = MemberID.random()
     store = MemoryStore()
     keys = EpochKeys(
@@ -23,7 +27,7 @@ struct MemoryObjects {
       member: member, keys: MemberKeys(current: MemberKeys.Epoch(id: .random(), keys: keys)),
       store: wrapped,
       staging: try Staging.make(in: wrapped, root: nil, device: .random(), token: "test"),
-      lazy: nil, buffers: BufferPool(keptCount: 2))
+      lazy: nil, buffers: BufferPool(keptCount: 2), readers: readers)
   }
 }
 

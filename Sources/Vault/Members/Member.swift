@@ -33,7 +33,7 @@ package final class Member: Sendable {
     objects = ObjectStore(
       member: id, keys: opened.keys, store: context.store, staging: context.staging,
       lazy: context.lazy,
-      buffers: context.buffers)
+      buffers: context.buffers, readers: context.readers)
     redoLog = RedoLog(member: id, context: context, keys: opened.keys)
     register = HeadRegister(
       member: id, context: context, keys: opened.keys,

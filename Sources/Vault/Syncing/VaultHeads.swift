@@ -53,7 +53,7 @@ package struct VaultHeads: Sendable {
         id: id,
         objects: ObjectStore(
           member: id, keys: opened.keys, store: context.store, staging: nil, lazy: context.lazy,
-          buffers: context.buffers),
+          buffers: context.buffers, readers: context.readers),
         heads: current.map(OpenedHead.init).sorted { $0.device < $1.device },
         knownCounters: Dictionary(
           loaded.map { ($0.device, $0.counter) }, uniquingKeysWith: max),

@@ -1,3 +1,4 @@
+import BlobStore
 import Threads
 import VaultFiles
 

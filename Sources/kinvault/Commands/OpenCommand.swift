@@ -1,9 +1,9 @@
 import ArgumentParser
+import BlobStore
 import Glibc
 import Rendering
 import Threads
 import Vault
-import VaultMount
 import Window
 
 struct OpenCommand: ParsableCommand {
