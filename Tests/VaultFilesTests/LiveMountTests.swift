@@ -44,7 +44,7 @@ import VaultModel
   }
 
   /// Such as that of a program's lock, which two have made at once.
-  @Test(arguments: ["remove", "rename"])
+  @Test(arguments: ["remove", "rename", "exchange", "be exchanged"])
   func aNameThatGoesBeforeACommitHasItIsLeftToOthers(how: String) throws {
     let mounted = try MountedVault.prepared { try $0.mkdir("Emma") }
     let tree = mounted.tree
@@ -52,7 +52,15 @@ import VaultModel
     try mounted.command { try $0.write("Emma/x", "theirs") }
     tree.refresh()
     #expect(try tree.text("Emma/x") == "ours")
-    try how == "remove" ? tree.unlink("Emma/x") : tree.rename("Emma/x", "Emma/y")
+    switch how {
+    case "remove": try tree.unlink("Emma/x")
+    case "rename": try tree.rename("Emma/x", "Emma/y")
+    default:
+      // A folder has the name from now on, and no file.
+      try tree.mkdir("Emma/y")
+      let paths = how == "exchange" ? ("Emma/x", "Emma/y") : ("Emma/y", "Emma/x")
+      try tree.rename(paths.0, paths.1, .exchange)
+    }
     tree.refresh()
     #expect(try tree.text("Emma/x") == "theirs")
     try tree.commitNow()

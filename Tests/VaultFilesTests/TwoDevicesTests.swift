@@ -112,6 +112,24 @@ import VaultModel
     #expect(try pair.tree.list("Emma") == ["visit"])
   }
 
+  /// Nothing was put in the place of the other device's file, which stays what it is.
+  @Test(arguments: ["rename", "exchange"])
+  func aNameThatIsGivenUpBeforeACommitMakesNoConflict(how: String) throws {
+    let pair = try Pair()
+    let tree = pair.tree
+    try tree.write("Emma/visit/x", "ours")
+    try pair.other.write("Emma/visit/x", "theirs")
+    try pair.bringNews()
+    #expect(try tree.text("Emma/visit/x") == "ours")
+    if how == "exchange" { try tree.mkdir("Emma/visit/y") }
+    try tree.rename("Emma/visit/x", "Emma/visit/y", how == "exchange" ? .exchange : .replace)
+    try pair.commitAndRefresh()
+    #expect(try tree.text("Emma/visit/x") == "theirs")
+    #expect(try tree.text("Emma/visit/y") == "ours")
+    #expect(try tree.list("Emma") == ["visit"])
+    #expect(try pair.mounted.differencesFromFresh() == [])
+  }
+
   /// What a program has changed in a mapping the kernel writes when it pleases.
   @Test func whatAMappingHoldsIsWrittenBeforeTheFileShowsNews() throws {
     let pair = try Pair()

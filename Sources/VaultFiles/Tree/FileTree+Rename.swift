@@ -143,7 +143,6 @@ extension TreeState {
     // The new name is put among those that the directory has already.
     if node is DirectoryNode { _ = records(in: to) }
     detach(node, move.name, from: from)
-    if node is FileNode { from.view.forgetUncommitted(item: move.name, of: from.record) }
     attach(node, move.newName, to: to)
     touch(from)
     if to !== from { touch(to) }
@@ -166,6 +165,7 @@ extension TreeState {
       view.willChange(item: name, of: directory.record, exists: true)
       setSlot(nil, name, in: directory)
       file.links.removeAll { $0 == Link(record: directory.record, name: name) }
+      view.forgetUncommitted(item: name, of: directory.record)
     } else {
       _ = records(in: directory)
       directory.forgetRecord(named: name)
