@@ -5,7 +5,7 @@ import Threads
 /// A barrier takes over what all callers have done before it, and the kernel tells an error of writing back once. So a second
 /// one that begins meanwhile finds nothing to wait for, and must not end before the first one has; and where that one fails, it
 /// fails as well, since what its caller has done was among what the first one waited for. A caller who is still writing when a
-/// barrier fails, and comes later, is not told: that one's caller is.
+/// barrier fails, and comes later, is not told here: who writes for a while counts the failures meanwhile.
 final class BarrierTurns: Sendable {
   private struct State {
     /// How many callers have come.

@@ -103,6 +103,15 @@ final class VaultContext: Sendable {
     }
   }
 
+  /// How many barriers have failed so far, for `barrier(since:)`.
+  var failedBarriers: UInt64 { staging?.failedBarriers ?? 0 }
+
+  /// `Staging.barrier`. Where the vault is only read nothing is staged; things are removed there all the same, to make room.
+  func barrier(since failures: UInt64) throws(VaultError) {
+    guard let staging else { return try storing(store.barrier()) }
+    try staging.barrier(since: failures)
+  }
+
   var store: any LocalStore { copy.store }
   var folder: FilePath? { copy.folder }
   var state: StateFolder { copy.state }

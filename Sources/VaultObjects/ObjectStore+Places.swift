@@ -239,9 +239,10 @@ extension ObjectStore {
     _ body: (Arrivals) throws(VaultError) -> Value
   ) throws(VaultError) -> Value {
     let arrivals = Arrivals()
+    let failures = staging?.failedBarriers ?? 0
     do {
       let value = try body(arrivals)
-      try place(arrivals)
+      try place(arrivals, since: failures)
       return value
     } catch {
       // What cannot be removed goes with the folder that it stands in, when this process ends.
@@ -250,10 +251,10 @@ extension ObjectStore {
     }
   }
 
-  private func place(_ arrivals: Arrivals) throws(VaultError) {
+  private func place(_ arrivals: Arrivals, since failures: UInt64) throws(VaultError) {
     if arrivals.isEmpty { return }
-    let store = store
-    try storing(store.barrier())
+    guard let staging else { throw .readOnly }
+    try staging.barrier(since: failures)
     let waiting = arrivals.take()
     try storing { () throws(BlobStoreError) in
       for one in waiting { try store.rename(one.from, to: one.to) }
@@ -277,7 +278,7 @@ extension ObjectStore {
     let place = ObjectPlace(of: content.digest, keys)
     let final = path(of: place.name)
     let size = try storing(store.size(of: final))
-    if size != nil, opens(content.kind, place) { return }
+    if size != nil, !isDoubtful(place.name), opens(content.kind, place) { return }
     let byteCount = ObjectLayout(of: content.kind).fileSize(contentSize: content.bytes.count)
     let isPooled = byteCount <= buffers.byteCount
     let buffer = isPooled ? buffers.take() : .allocate(byteCount: byteCount, alignment: 4096)
@@ -285,12 +286,23 @@ extension ObjectStore {
     let sealed = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<byteCount])
     keys.seal(content, as: place.name, into: sealed)
     let arriving = staging.arrivingPath(of: place.name)
-    try storing { () throws(BlobStoreError) in
-      try store.create(arriving, UnsafeRawBufferPointer(sealed))
-      if arrivals == nil { try store.rename(arriving, to: final) }
+    if let arrivals {
+      try storing { () throws(BlobStoreError) in
+        try store.create(arriving, UnsafeRawBufferPointer(sealed))
+      }
+      return arrivals.add(arriving, final, content.digest)
     }
-    if let arrivals { return arrivals.add(arriving, final, content.digest) }
+    try staging.writing(place.name) { () throws(BlobStoreError) in
+      try store.create(arriving, UnsafeRawBufferPointer(sealed))
+      try store.rename(arriving, to: final)
+    }
     forgetReader(content.digest)
+  }
+
+  /// Whether what this process has put in the object's place may be on no disk: then it is to be put there once more before a
+  /// head names it.
+  package func isDoubtful(_ name: ObjectName) -> Bool {
+    staged.withLock { $0.isDoubtful(name) } || staging?.isDoubtful(name) ?? false
   }
 
   /// Whether what stands in an object's place has the content that the name is of: anybody could put something there.

@@ -50,6 +50,7 @@ extension ObjectStore {
     let digest = content.digest
     if let number = staged.withLock({ $0.use(digest) }) { return (digest, number) }
     let place = ObjectPlace(of: digest, keys.current)
+    let failures = staging.failedBarriers
     let size = ObjectLayout(of: kind).fileSize(contentSize: bytes.count)
     // Whether there is such an object in its place already, a small one asks only when a commit takes it.
     let isHeld = size <= Staging.heldObjectSize ? try staging.hold(size) : false
@@ -68,9 +69,11 @@ extension ObjectStore {
     defer { if isPooled { buffers.put(buffer) } else { buffer.deallocate() } }
     let sealed = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<size])
     place.keys.seal(content, as: place.name, into: sealed)
-    if isHeld { return (digest, add(digest, kind, place, in: .memory(Array(sealed)))) }
+    if isHeld {
+      return (digest, add(digest, kind, place, in: .memory(Array(sealed)), since: failures))
+    }
     try create(staging.path(of: place.name), UnsafeRawBufferPointer(sealed))
-    return (digest, add(digest, kind, place, in: .folder))
+    return (digest, add(digest, kind, place, in: .folder, since: failures))
   }
 
   /// Returns when it is this thread's turn to bring the object's file to the staging folder; or the number of the object,
@@ -104,7 +107,8 @@ extension ObjectStore {
     _ digest: ContentDigest, _ kind: ObjectKind, _ place: ObjectPlace, _ staging: Staging
   ) throws(VaultError) -> UInt64? {
     let final = path(of: place.name)
-    guard !isDoubtful(place), try storing(store.size(of: final)) != nil else { return nil }
+    let failures = staging.failedBarriers
+    guard !isDoubtful(place.name), try storing(store.size(of: final)) != nil else { return nil }
     // One that does not open is replaced when the good one is published.
     guard opens(kind, place) else { return nil }
     do {
@@ -116,14 +120,16 @@ extension ObjectStore {
       default: throw VaultError(error)
       }
     }
-    return add(digest, kind, place, in: .link)
+    return add(digest, kind, place, in: .link, since: failures)
   }
 
   private func add(
     _ digest: ContentDigest, _ kind: ObjectKind, _ sealed: ObjectPlace,
-    in place: StagedObjects.Place
+    in place: StagedObjects.Place, since failures: UInt64
   ) -> UInt64 {
-    let (number, freed) = staged.withLock { $0.add(digest, kind, sealed, in: place) }
+    let (number, freed) = staged.withLock {
+      $0.add(digest, kind, sealed, in: place, since: failures)
+    }
     letGo(freed)
     return number
   }
@@ -202,27 +208,36 @@ extension ObjectStore {
     case .memory(let sealed): try write(sealed, object.kind, place)
     case .folder, .link:
       let path = staging.path(of: place.name)
-      do {
-        if isDoubtful(place) {
-          let bytes = try store.read(path, limit: Self.fileSizeLimit(of: object.kind))
-          try store.put(self.path(of: place.name), bytes, .always)
-          staged.withLock { $0.noteRewritten(place.name) }
-          try store.remove(path)
+      do throws(VaultError) {
+        if isDoubtful(place.name) || object.failedBarriers != staging.failedBarriers {
+          let file = try opening { () throws(BlobStoreError) in
+            try store.read(path, limit: Self.fileSizeLimit(of: object.kind))
+          }
+          _ = try content(object.kind, in: file, at: path, place)
+          try rewrite(place, file)
+          try storing { () throws(BlobStoreError) in try store.remove(path) }
         } else {
-          try store.rename(path, to: self.path(of: place.name))
-          // Renaming one link of a file over another does nothing and leaves both.
-          if case .link = object.place { try store.remove(path) }
+          try storing { () throws(BlobStoreError) in
+            try store.rename(path, to: self.path(of: place.name))
+            // Renaming one link of a file over another does nothing and leaves both.
+            if case .link = object.place { try store.remove(path) }
+          }
         }
       } catch {
-        if case .notFound = error { staged.withLock { $0.forget(digest) } }
-        throw VaultError(error)
+        if error.isDamage { staged.withLock { $0.forget(digest) } }
+        throw error
       }
     }
     staged.withLock { $0.markPublished(digest) }
   }
 
-  private func isDoubtful(_ place: ObjectPlace) -> Bool {
-    staged.withLock { $0.isDoubtful(place.name) }
+  /// Puts the object in its place as a new file, whatever stands there.
+  private func rewrite(_ place: ObjectPlace, _ file: [UInt8]) throws(VaultError) {
+    guard let staging else { throw .readOnly }
+    try staging.writing(place.name) { () throws(BlobStoreError) in
+      try store.put(path(of: place.name), file, .always)
+    }
+    staged.withLock { $0.noteRewritten(place.name) }
   }
 
   /// - Throws: `missing` for what is nowhere here, unless a lazy vault keeps it elsewhere.
@@ -236,9 +251,8 @@ extension ObjectStore {
       try isOwn ? store.size(of: final) != nil : store.takeOver(final)
     }
     if isThere {
-      guard isDoubtful(place) else { return }
-      try renew(final)
-      return staged.withLock { $0.noteRewritten(place.name) }
+      guard isDoubtful(place.name) else { return }
+      return try rewrite(place, sealedObject(place.name).file)
     }
     if let former = try standing(digest) {
       let kind = try kind(of: former.name)
@@ -253,10 +267,7 @@ extension ObjectStore {
     _ held: [UInt8], _ kind: ObjectKind, _ place: ObjectPlace
   ) throws(VaultError) {
     let final = path(of: place.name)
-    if isDoubtful(place) {
-      try storing(store.put(final, held, .always))
-      return staged.withLock { $0.noteRewritten(place.name) }
-    }
+    if isDoubtful(place.name) { return try rewrite(place, held) }
     do {
       return try store.put(final, held, .ifAbsent)
     } catch {

@@ -23,6 +23,8 @@ struct StagedObjects: Sendable {
     /// Under which keys it is sealed; another epoch may be in use by now.
     let sealed: ObjectPlace
     var place: Place
+    /// How many barriers had failed before its file was written.
+    let failedBarriers: UInt64
     var userCount = 1
     /// The commit under way has brought it to its place. Should that commit fail, nothing keeps it there.
     var isPublished = false
@@ -80,13 +82,14 @@ struct StagedObjects: Sendable {
   /// Takes in an object that was just put there, with one user more; returns its number, and how many bytes are no
   /// longer needed in memory as another thread had held the same content.
   mutating func add(
-    _ digest: ContentDigest, _ kind: ObjectKind, _ sealed: ObjectPlace, in place: Place
+    _ digest: ContentDigest, _ kind: ObjectKind, _ sealed: ObjectPlace, in place: Place,
+    since failures: UInt64
   ) -> (number: UInt64, freed: Int?) {
     let known = entries[digest]
     let number = use(digest) ?? lastNumber + 1
     lastNumber = max(lastNumber, number)
     entries[digest] = Entry(
-      number: number, kind: kind, sealed: sealed, place: place,
+      number: number, kind: kind, sealed: sealed, place: place, failedBarriers: failures,
       userCount: entries[digest]?.userCount ?? 1)
     return (number, known?.place.heldByteCount)
   }

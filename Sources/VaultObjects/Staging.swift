@@ -19,6 +19,7 @@ package final class Staging: Sendable {
   // Held while the process lives: a token whose lock is free belongs to a dead process.
   private let lock: Guarded<FileLock?>
   private let held = Guarded(Held())
+  private let unsettled = Guarded(UnsettledObjects())
 
   /// The small objects that wait in memory for the commit that names them.
   private struct Held: Sendable {
@@ -108,7 +109,7 @@ package final class Staging: Sendable {
   ) throws(VaultError) {
     let arriving = arrivingPath(of: name)
     let final = BlobPath(VaultPath.object(member, name).string)
-    try storing { () throws(BlobStoreError) in
+    try writing(name) { () throws(BlobStoreError) in
       try store.create(arriving, file)
       do throws(BlobStoreError) { try store.rename(arriving, to: final) } catch {
         // What cannot be removed either goes with the staging folder.
@@ -116,6 +117,39 @@ package final class Staging: Sendable {
         throw error
       }
     }
+  }
+
+  // MARK: On the disk
+
+  /// Runs `write`, which puts a new file in the object's place.
+  func writing(
+    _ name: ObjectName, _ write: () throws(BlobStoreError) -> Void
+  ) throws(VaultError) {
+    let failures = unsettled.withLock { $0.begin(name) }
+    do { try write() } catch { throw VaultError(error) }
+    unsettled.withLock { $0.end(name, since: failures) }
+  }
+
+  /// Whether a file that this process has put in the object's place may be on no disk, which no barrier says any more.
+  package func isDoubtful(_ name: ObjectName) -> Bool { unsettled.withLock { $0.isDoubtful(name) } }
+
+  /// How many barriers have failed so far. To be asked before the first write that a barrier is to be after.
+  package var failedBarriers: UInt64 { unsettled.withLock { $0.failureCount } }
+
+  /// `LocalStore.barrier`, for everybody who puts objects in their places.
+  ///
+  /// - Parameter failures: `failedBarriers`, from before the caller began to write.
+  /// - Throws: Also where somebody else's has failed since: what the disk could not write may be what the caller has written, and
+  ///   it says so once.
+  package func barrier(since failures: UInt64) throws(VaultError) {
+    let number = unsettled.withLock { $0.beginBarrier() }
+    do { try store.barrier() } catch {
+      let failure = VaultError(error)
+      unsettled.withLock { $0.fail(failure) }
+      throw failure
+    }
+    let failure = unsettled.withLock { $0.succeed(number, since: failures) }
+    if let failure { throw failure }
   }
 
   // MARK: In memory

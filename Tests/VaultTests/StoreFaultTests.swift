@@ -1,6 +1,5 @@
 import BlobStore
 import MachineState
-import Synchronization
 import TestSupport
 import Testing
 import VaultErrors
@@ -130,51 +129,30 @@ import VaultObjects
     #expect(needed.count == 2)
     #expect(disk.lost.isDisjoint(with: needed))
     // The pages, segments and revisions of the head, too.
+    try expectWhole(memory, without: disk.lost)
+  }
+
+  private func expectWhole(_ memory: MemoryVault, without lost: Set<BlobPath>) throws {
     let left = memory.afterKill()
-    for path in disk.lost { try left.store.remove(path) }
+    for path in lost { try left.store.remove(path) }
     #expect(
       try left.open().check(readsData: true).problems.filter { $0.severity > .note } == [])
   }
 
-  /// Fails a barrier, after which nothing that was written since the one before is on it.
-  private final class ForgetfulDisk: InspectingStore {
-    let inner: any LocalStore
-    private let state = Mutex<(fails: Bool, written: Set<BlobPath>, lost: Set<BlobPath>)>(
-      (false, [], []))
-
-    init(_ inner: any LocalStore) { self.inner = inner }
-
-    var lost: Set<BlobPath> { state.withLock { $0.lost } }
-
-    func forgetAtNextBarrier() { state.withLock { $0.fails = true } }
-
-    func inspect(_ call: StoreCall) throws(BlobStoreError) {
-      let fails = state.withLock { state in
-        switch call.kind {
-        case .put, .create, .replace:
-          state.written.insert(call.path)
-          state.lost.remove(call.path)
-        // The same bytes on the disk, or not on it.
-        case .rename, .renameDurably, .link:
-          guard let target = call.target else { break }
-          if state.lost.contains(call.path) {
-            state.lost.insert(target)
-          } else if state.written.contains(call.path) {
-            state.written.insert(target)
-            state.lost.remove(target)
-          }
-        case .barrier where state.fails:
-          state.fails = false
-          state.lost.formUnion(state.written)
-          state.written = []
-          return true
-        case .barrier: state.written = []
-        default: break
-        }
-        return false
-      }
-      if fails { throw .io(path: call.path.string, errno: 5) }
-    }
+  /// The barrier that failed was of a commit of something else, and only that was told.
+  @Test func whatWasStagedWhenABarrierFailedIsWrittenAnew() throws {
+    let memory = try Self.base.get().afterKill()
+    let disk = ForgetfulDisk(memory.store)
+    let vault = try memory.open(on: disk)
+    let emma = try #require(vault.members.first)
+    let record = try #require(emma.record(titled: "A")).record
+    let item = try Item.file("card.jpg", [UInt8](repeating: 7, count: 100_000), in: emma)
+    disk.forgetAtNextBarrier()
+    #expect(throws: VaultError.self) { _ = try emma.commit([.newRecord("B")]) }
+    #expect(disk.lost.contains { $0.string.hasPrefix("staging/") })
+    _ = try emma.commit([RecordEdit(record: record, items: [item.name: item])])
+    try expectWhole(memory, without: disk.lost)
+    #expect(try memory.afterKill().open().members.first?.record(titled: "B") == nil)
   }
 
   private func isExpected(_ error: VaultError, _ fault: FaultyStore.Fault) -> Bool {

@@ -177,7 +177,7 @@ extension CommitWriter {
     head.redone = try redone()
     let (body, bytes) = try member.register.encode(
       head, counter: counter, previous: heads.last(of: context.device.id)?.hash)
-    try member.register.stage(bytes)
+    try member.register.stage(bytes, since: failedBarriers)
     // Whatever comes between, this machine knows what it has written: what shows and was not kept would be a copy's.
     let replacesKept = try mayReplaceKept
     if replacesKept { try context.state.keepHead(bytes, of: member.id, durably: false) }

@@ -36,12 +36,15 @@ struct CommitWriter {
   var former: (head: LoadedHead, above: UInt64)?
   /// Something of a late head of another device is not here, so it is not taken over yet.
   var isWaiting = false
+  /// How many barriers had failed before anything was written for it.
+  let failedBarriers: UInt64
   var context: VaultContext { member.context }
   var objects: ObjectStore { member.objects }
 
   init(member: Member, heads: HeadsState) {
     self.member = member
     self.heads = heads
+    failedBarriers = member.context.failedBarriers
     let current = heads.last(of: member.context.device.id)?.counter ?? 0
     counter = max(current, heads.counterFloor) + 1
     self.heads.forgetTimeAhead(of: member.context.clock)

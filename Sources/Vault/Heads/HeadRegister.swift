@@ -175,14 +175,16 @@ struct HeadRegister: Sendable {
 
   /// Puts a head of this device in place; durable, with everything written before it, when this returns.
   func store(_ bytes: [UInt8]) throws(VaultError) {
-    try stage(bytes)
+    try stage(bytes, since: context.failedBarriers)
     try showStaged()
   }
 
   /// Writes a head under a temporary name: on disk, with everything written before it, when this returns.
   ///
   /// Steps 2 and 3 of Docs/Format.md, "Write order".
-  func stage(_ bytes: [UInt8]) throws(VaultError) {
+  ///
+  /// - Parameter failures: How many barriers had failed before what the head names began to be written.
+  func stage(_ bytes: [UInt8], since failures: UInt64) throws(VaultError) {
     let (store, temporary) = (context.store, stagedPath)
     try storing { () throws(BlobStoreError) in
       do throws(BlobStoreError) {
@@ -192,8 +194,8 @@ struct HeadRegister: Sendable {
         try store.remove(temporary)
         try bytes.withBytes { (bytes) throws(BlobStoreError) in try store.create(temporary, bytes) }
       }
-      try store.barrier()
     }
+    try context.barrier(since: failures)
   }
 
   /// Puts the head that was staged in place; durable when this returns.

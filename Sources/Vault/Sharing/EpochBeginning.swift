@@ -1,4 +1,3 @@
-import BlobStore
 import MachineState
 import Threads
 import VaultCrypto
@@ -95,6 +94,7 @@ struct EpochBeginning {
     // What was written on several devices is one before it is sealed anew; but under a spent epoch nothing is written.
     if pending != nil { _ = try member.joinConcurrent() }
     let label = member.name.string
+    let failures = context.failedBarriers
     let versions = member.heads.withLock { member.versionsToTakeAlong($0) }
     try translation.run(versions) { done, total in
       progress(WorkProgress(label: label, done: done, total: total))
@@ -107,7 +107,7 @@ struct EpochBeginning {
         // What was written meanwhile.
         try translation.run(member.versionsToTakeAlong(heads)) { _, _ in }
         // Once the link is there everybody reads what stands under the new keys.
-        try storing(context.store.barrier())
+        try context.barrier(since: failures)
         try writeLink()
         try member.loadLinks()
         _ = try member.followEpoch(&heads)

@@ -165,11 +165,12 @@ extension Member {
   /// A head here that is newer by now stays; where one of them was read here before, and something else stands in its place
   /// now, it is put back. On disk when this returns; the watermarks know them.
   ///
+  /// - Parameter failures: How many barriers had failed before what they name began to be written (`Vault.failedBarriers`).
   /// - Returns: The devices whose heads were put in place.
   @discardableResult
   package func place(
     heads new: [(head: OpenedHead, bytes: [UInt8])],
-    links: [(path: VaultPath, bytes: [UInt8])] = []
+    links: [(path: VaultPath, bytes: [UInt8])] = [], since failures: UInt64
   ) throws(VaultError) -> Set<DeviceID> {
     guard !new.isEmpty else { return [] }
     guard !context.isReadOnly else { throw .readOnly }
@@ -181,15 +182,15 @@ extension Member {
         for (head, bytes) in new where try isToBePlaced(head, heads) { newer.append((head, bytes)) }
         if newer.isEmpty, links.isEmpty { return [] }
         if !links.isEmpty {
+          // Once they are there everybody reads what stands under the keys of those epochs.
+          try context.barrier(since: failures)
           try storing { () throws(BlobStoreError) in
-            // Once they are there everybody reads what stands under the keys of those epochs.
-            try store.barrier()
             for link in links {
               try store.replace(BlobPath(link.path.string), link.bytes, durably: true)
             }
           }
         }
-        try storing(replaceFiles(of: newer))
+        try replaceFiles(of: newer, since: failures)
         try context.state.updateWatermarks(durably: true) { marks in
           for (head, _) in newer {
             marks.raise(
@@ -207,20 +208,24 @@ extension Member {
 
   /// Each is on disk when this returns, and all objects that were placed before.
   private func replaceFiles(
-    of heads: [(head: OpenedHead, bytes: [UInt8])]
-  ) throws(BlobStoreError) {
+    of heads: [(head: OpenedHead, bytes: [UInt8])], since failures: UInt64
+  ) throws(VaultError) {
     func arriving(_ device: DeviceID) -> BlobPath {
       register.folder.appending(".\(device.hex).new")
     }
     let store = context.store
-    for (head, bytes) in heads {
-      try store.remove(arriving(head.device))
-      try store.create(arriving(head.device), bytes)
+    try storing { () throws(BlobStoreError) in
+      for (head, bytes) in heads {
+        try store.remove(arriving(head.device))
+        try store.create(arriving(head.device), bytes)
+      }
     }
-    try store.barrier()
-    for (head, _) in heads {
-      try store.renameDurably(
-        arriving(head.device), to: BlobPath(register.path(of: head.device).string))
+    try context.barrier(since: failures)
+    try storing { () throws(BlobStoreError) in
+      for (head, _) in heads {
+        try store.renameDurably(
+          arriving(head.device), to: BlobPath(register.path(of: head.device).string))
+      }
     }
   }
 

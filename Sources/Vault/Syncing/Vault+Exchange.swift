@@ -126,13 +126,22 @@ extension Vault {
   }
 
   /// Puts verified heads of a member in place whose keys this person has not: what they name was put in place before.
+  ///
+  /// - Parameter failures: How many barriers had failed before that (`failedBarriers`).
   package func placeSealedHeads(
-    _ heads: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)]
+    _ heads: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)], since failures: UInt64
   ) throws(VaultError) {
     guard !heads.isEmpty else { return }
-    let store = context.store
-    try storing(store.barrier())
+    try context.barrier(since: failures)
     try place(heads)
+  }
+
+  /// How many barriers have failed so far in the vault's folder: to be asked before what heads name is put in place.
+  package var failedBarriers: UInt64 { context.failedBarriers }
+
+  /// Whether what this process has put in the object's place may be on no disk.
+  package func isDoubtful(_ name: ObjectName) -> Bool {
+    context.staging?.isDoubtful(name) ?? false
   }
 
   /// A member as the statements in `tree` make it, whose heads may not be here yet, for receiving its objects: one

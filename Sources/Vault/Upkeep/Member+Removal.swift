@@ -1,4 +1,3 @@
-import BlobStore
 import MachineState
 import Threads
 import VaultErrors
@@ -16,10 +15,9 @@ extension Member {
     for name in names {
       if try objects.isRevision(name) { first.append(name) } else { rest.append(name) }
     }
+    let failures = context.failedBarriers
     try remove(first.prefix(limit))
-    if !first.isEmpty {
-      try storing(context.store.barrier())
-    }
+    if !first.isEmpty { try context.barrier(since: failures) }
     try remove(rest.prefix(limit - min(limit, first.count)))
   }
 

@@ -72,7 +72,7 @@ struct PackPull {
   private func take(_ object: ObjectPack.Object) throws(SyncError) -> Bool {
     let sealed: SealedObject
     do {
-      if try objects.isPresent(object.name) { return true }
+      if try objects.isPresent(object.name), !objects.isDoubtful(object.name) { return true }
       sealed = try objects.authenticate(object.name, kind: nil, file: object.file)
     } catch {
       guard case .damaged = error else { throw .vault(error) }

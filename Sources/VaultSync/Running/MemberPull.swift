@@ -18,6 +18,7 @@ struct MemberPull {
   ///
   /// - Returns: How many were put in place.
   func run(_ devices: [DeviceID]) throws(SyncError) -> Int {
+    let failures = vault.failedBarriers
     var finding = HeadsToFollow(
       session: session, exchange: exchange, vault: vault, member: member)
     let (found, unopened) = try finding.open(devices)
@@ -33,7 +34,9 @@ struct MemberPull {
       found, besides: takenOver, unopened: unopened, transfers)
     // They are passed over where they do not come whole.
     takenOver += found.filter { finding.doubted.contains($0.head.device) }
-    guard !incoming.isEmpty else { return try place([], passingOver: takenOver, ReadRevisions()) }
+    guard !incoming.isEmpty else {
+      return try place([], passingOver: takenOver, ReadRevisions(), since: failures)
+    }
     guard try mayJoin(incoming, transfers) else {
       session.change { $0.untakenHeadCount += incoming.count }
       return 0
@@ -46,7 +49,7 @@ struct MemberPull {
     }
     let whole = try bring(incoming, doubting: finding.doubted, transfers)
     if session.options.isDryRun { noteRecords(of: whole, finding) }
-    let count = try place(whole, passingOver: takenOver, transfers.read)
+    let count = try place(whole, passingOver: takenOver, transfers.read, since: failures)
     try takeRests(of: incoming)
     return count
   }
@@ -189,10 +192,13 @@ struct MemberPull {
     return true
   }
 
-  /// - Parameter takenOver: Late heads of which nothing is needed where a head stands that has taken them over. They are put
-  ///   in place with it: how far their devices have come only their own heads prove.
+  /// - Parameters:
+  ///   - takenOver: Late heads of which nothing is needed where a head stands that has taken them over. They are put in place
+  ///     with it: how far their devices have come only their own heads prove.
+  ///   - failures: How many barriers had failed before anything was brought.
   private func place(
-    _ followed: [IncomingHead], passingOver takenOver: [IncomingHead], _ read: ReadRevisions
+    _ followed: [IncomingHead], passingOver takenOver: [IncomingHead], _ read: ReadRevisions,
+    since failures: UInt64
   ) throws(SyncError) -> Int {
     let heads = followed.map(\.head) + member.openedHeads
     let known = member.knownCounters
@@ -217,7 +223,7 @@ struct MemberPull {
     return try keeping { () throws(VaultError) in
       let placed = try member.place(
         heads: whole.map { ($0.head, $0.bytes) },
-        links: links.map { ($0.path, $0.bytes) } + keys)
+        links: links.map { ($0.path, $0.bytes) } + keys, since: failures)
       // Of two that a device has signed with one counter, as it must not, the one that came first stays.
       tally(whole.filter { placed.contains($0.head.device) })
       let count = try member.refresh(having: read).count

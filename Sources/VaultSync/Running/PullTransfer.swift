@@ -125,7 +125,8 @@ final class PullTransfer: ObjectTransfer {
     }
   }
 
-  /// What is in the object if it is here already. It is opened: an interrupted sync or a disk may have torn it.
+  /// What is in the object if it is here already. It is opened: an interrupted sync or a disk may have torn it. What the disk may
+  /// have lost, though it can be read, is as good as not here.
   ///
   /// What is here under the keys of another epoch is put under those of this one, and need not be asked for again. But
   /// whoever began the epoch may have left out what was replaced.
@@ -133,6 +134,7 @@ final class PullTransfer: ObjectTransfer {
     _ digest: ContentDigest, kind: ObjectKind, isReplaced: Bool
   ) throws(TransferFailure) -> [UInt8]? {
     if isReplaced, try isLeftOut(digest) { return nil }
+    if objects.isDoubtful(objects.name(of: digest, in: epoch)) { return nil }
     do {
       if session.options.isDryRun {
         let content = try objects.placedContent(digest, kind: kind)

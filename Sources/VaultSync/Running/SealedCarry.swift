@@ -22,7 +22,8 @@ struct SealedCarry {
     guard let there = try ObjectListing.loadWhole(member, session: session) else {
       return session.change { $0.untakenHeadCount += paths.count }
     }
-    let missing = try missing(of: there, beside: here)
+    let failures = vault.failedBarriers
+    let missing = try missing(of: there, beside: here.filter { !vault.isDoubtful($0.key) })
     var weight = CargoWeight()
     for object in missing { weight.add(byteCount: object.value) }
     let room = try room()
@@ -49,7 +50,7 @@ struct SealedCarry {
     }
     if session.options.isDryRun { return }
     let placed = heads
-    try keeping(vault.placeSealedHeads(placed))
+    try keeping(vault.placeSealedHeads(placed, since: failures))
   }
 
   /// What is there and not here, or torn here: that comes anew.

@@ -1,0 +1,56 @@
+import VaultErrors
+import VaultModel
+
+/// Which objects this process has put in their places that may be on no disk. A value without I/O.
+///
+/// A disk that could not write something says so once, to whoever waits for it next, and not of what. From then on all that was
+/// written since a barrier succeeded, by whomever, is doubtful: it can be read, from memory, and no barrier says any more that it
+/// is not on the disk. So it is written anew before anything names it; and whoever began to write before the failure is told
+/// when their own barrier is over. Another process knows nothing of all that.
+struct UnsettledObjects {
+  /// With how many barriers had begun when each was written.
+  private var written: [ObjectName: UInt64] = [:]
+  private var doubtful: Set<ObjectName> = []
+  private var barrierCount: UInt64 = 0
+  private var lastFailure: VaultError?
+  /// How many barriers have failed.
+  private(set) var failureCount: UInt64 = 0
+
+  func isDoubtful(_ name: ObjectName) -> Bool { doubtful.contains(name) }
+
+  /// The object is about to be written.
+  ///
+  /// - Returns: How many barriers have failed by now, for `end`.
+  mutating func begin(_ name: ObjectName) -> UInt64 {
+    written[name] = barrierCount
+    return failureCount
+  }
+
+  /// It is written, and stands in its place. Only the next barrier is surely after that.
+  mutating func end(_ name: ObjectName, since failures: UInt64) {
+    written[name] = barrierCount
+    if failures == failureCount { doubtful.remove(name) }
+  }
+
+  /// - Returns: The barrier's number, for `succeed`.
+  mutating func beginBarrier() -> UInt64 {
+    barrierCount += 1
+    return barrierCount
+  }
+
+  /// What was written before it began is on the disk, but for what was doubtful by then.
+  ///
+  /// - Parameter failures: How many barriers had failed before whoever waited for this one began to write.
+  /// - Returns: What they are told; nil if none has failed since.
+  mutating func succeed(_ barrier: UInt64, since failures: UInt64) -> VaultError? {
+    written = written.filter { $0.value >= barrier }
+    return failures == failureCount ? nil : lastFailure
+  }
+
+  mutating func fail(_ failure: VaultError) {
+    failureCount += 1
+    lastFailure = failure
+    doubtful.formUnion(written.keys)
+    written = [:]
+  }
+}
