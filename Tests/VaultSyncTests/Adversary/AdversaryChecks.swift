@@ -62,8 +62,11 @@ struct AdversaryChecks {
     }
     return try entries.flatMap { holders, entries in
       let readable = try StolenKeys(of: intruder, holders, files: files).readable(in: honest)
-      return entries.filter { readable.contains($0.key) }.map { text, entry in
-        "secrets: \(text) of \(entry.device.shortHex) opens with keys of \(holders.sorted())"
+      return entries.compactMap { text, entry in
+        readable[text].map { epochs in
+          "secrets: \(text) of \(entry.device.shortHex), under epochs \(epochs.sorted()), opens with keys of "
+            + "\(holders.sorted())"
+        }
       }
     }
   }

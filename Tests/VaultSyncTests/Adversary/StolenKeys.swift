@@ -12,6 +12,8 @@ import VaultTrust
 /// written before them.
 struct StolenKeys {
   private(set) var epochs: [KeyID: EpochKeys] = [:]
+  /// The links that began them, as far as they are known.
+  private var links: [KeyID: StatementID] = [:]
   private var identities: [PersonID: [StatementID: IdentityKeys.Shared]] = [:]
   private let binding: Binding
 
@@ -115,20 +117,23 @@ struct StolenKeys {
         else { continue }
         let keys = EpochKeys(key, member: member, binding: binding)
         epochs[keys.keyID] = keys
+        self.links[keys.keyID] = epoch
       }
     }
   }
 
-  /// The texts between angle brackets in all that opens.
-  func readable(in files: [BlobPath: [UInt8]]) -> Set<String> {
-    var found: Set<String> = []
+  /// The texts between angle brackets in all that opens, each with the epochs under which it stands.
+  func readable(in files: [BlobPath: [UInt8]]) -> [String: Set<String>] {
+    var found: [String: Set<String>] = [:]
     for (path, bytes) in files {
       guard case .object(_, let name) = VaultPath(parsing: path.string),
         let id = ObjectStore.keyID(of: bytes), let keys = epochs[id],
         let kind = bytes.withUnsafeBytes({ try? ObjectHeader(decoding: $0).kind }),
         let content = try? keys.open(name: name, kind: kind, file: bytes)
       else { continue }
-      found.formUnion(Self.texts(in: content))
+      for text in Self.texts(in: content) {
+        found[text, default: []].insert(links[id]?.shortHex ?? "none that is known")
+      }
     }
     return found
   }
