@@ -30,6 +30,7 @@ extension VaultError: LoggedError {
     case .forked: "forked"
     case .branched: "branched"
     case .keysDivided: "keysDivided"
+    case .keysAwaited: "keysAwaited"
     case .epochSpent: "epochSpent"
     case .noSpace, .noRoomForNewKeys: "noSpace"
     case .readOnly: "readOnly"

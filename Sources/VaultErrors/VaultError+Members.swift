@@ -5,7 +5,7 @@ extension VaultError {
     switch self {
     case .damaged, .missing, .away, .gone, .rolledBack, .forked, .branched, .epochSpent,
       .noAccess, .viewersOnlyRead, .ownersOnly, .accessEnded, .signedByRemovedDevice, .limit,
-      .unsupported, .noRoomForNewKeys:
+      .unsupported, .noRoomForNewKeys, .keysAwaited:
       true
     default: false
     }

@@ -75,6 +75,11 @@ extension VaultError {
       The keys of the person \(person.shortHex) were changed on two machines that had not met, by removing a device or \
       by replacing the 24 words. Nobody can give them keys until their 24 words join the two: kinvault recovery join
       """
+    case .keysAwaited(let person):
+      """
+      The person \(person.shortHex) has changed keys, and what says so has not come to this machine yet. Until it has, nothing \
+      is given to them here: a machine that they removed could read it. Sync with a remote that has it: kinvault sync
+      """
     case .epochSpent(let member):
       """
       Two owners of the member \(member.shortHex) have each let somebody out without knowing of the other. What is written \

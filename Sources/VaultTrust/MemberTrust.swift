@@ -24,7 +24,7 @@ extension Trust {
     let all = statements.adding(links, verified: verified)
     let history = Self.history(of: member, root, all, people, memory)
     return MemberTrust(
-      history: history, epochs: Epochs(of: history) { people[$0]?.openGeneration },
+      history: history, epochs: Epochs(of: history, people: people),
       broken: all.broken, waiting: all.waiting)
   }
 

@@ -19,9 +19,7 @@ package struct Trust: Sendable {
     let members = Self.members(statements, people, memory)
     self.people = people
     self.members = members
-    epochs = members.mapValues { member in
-      Epochs(of: member) { people[$0]?.openGeneration }
-    }
+    epochs = members.mapValues { Epochs(of: $0, people: people) }
     var memory = memory
     for person in people.values where !person.isContested {
       memory.closings.formUnion(person.counting)

@@ -110,7 +110,9 @@ import Testing
   }
 
   /// The words of the program are for the log.
-  @Test(arguments: ["noDeviceHere", "notAVault", "forked", "keysDivided", "epochSpent", "notABlob"])
+  @Test(arguments: [
+    "noDeviceHere", "notAVault", "forked", "keysDivided", "keysAwaited", "epochSpent", "notABlob",
+  ])
   func aCauseIsToldInWords(kind: String) throws {
     let members = try CommandRunner.run("ls", ["\(program.vault)/members"]).output
     let member = members.trimmingCharacters(in: .whitespacesAndNewlines)

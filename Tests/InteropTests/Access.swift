@@ -17,12 +17,17 @@ struct Access {
 
   init(_ member: String, in vault: FrozenVault, people: [[UInt8]: PublicPerson]) throws {
     let root = try Self.root(member, in: vault, people: people)
-    judge = try MemberJudge(
+    let judge = try MemberJudge(
       Self.links(of: member, in: vault, people: people), member: try Array(hex: member),
       creator: try root.bytes(1))
-    epochs = try MemberEpochs(judge) { person in
-      people[person].flatMap { $0.tips.count == 1 ? $0.tips[0] : nil }
-    }
+    self.judge = judge
+    epochs = try MemberEpochs(
+      judge, open: { person in people[person].flatMap { $0.tips.count == 1 ? $0.tips[0] : nil } },
+      isAhead: { wrap, link in
+        let isKnown = people[wrap.person].map { $0.valid.contains(wrap.generation) } ?? true
+        return try !isKnown && people[link.person]?.counting.contains(link.body.bytes(3)) ?? false
+          && (wrap.person == link.person || judge.isSenior(link.person, to: wrap.person))
+      })
     guard let current = epochs.ranking.first else { throw Refused("no epoch") }
     self.current = current
     (self.member, self.vault, self.people) = (member, vault, people)

@@ -23,19 +23,33 @@ struct MemberEpochs {
   /// The one first that is written under by whoever has its key.
   let ranking: [ID]
 
-  /// - Parameter open: The only tip of whoever has one.
-  init(_ judge: MemberJudge, open: (ID) -> ID?) throws {
+  /// - Parameters:
+  ///   - open: The only tip of whoever has one.
+  ///   - isAhead: Whether a wrap that the link names is for keys that are not known, by a device that counts.
+  init(
+    _ judge: MemberJudge, open tip: (ID) -> ID?,
+    isAhead: (Wrap, MemberJudge.Link) throws -> Bool = { _, _ in false }
+  ) throws {
     self.judge = judge
     allWraps = try judge.links.flatMap(Self.wraps)
     let counting = judge.links.filter { judge.counting.contains($0.id) }
     let wraps = try counting.flatMap(Self.wraps)
     self.wraps = wraps
+    let ahead = try counting.flatMap { link in
+      try Self.wraps(of: link).filter { try isAhead($0, link) }
+    }
+    func isNamedAhead(_ wrap: Wrap) -> Bool {
+      ahead.contains { $0.person == wrap.person && $0.generation == wrap.generation }
+    }
+    func open(_ person: ID) -> ID? {
+      ahead.contains { $0.person == person } ? nil : tip(person)
+    }
     let begun = counting.filter { $0.body.has(7) }
     var states: [ID: State] = [:]
     for link in begun {
       let own = wraps.filter { $0.epoch == link.id }
       let isExposed = own.contains {
-        judge.role(of: $0.person) == nil || open($0.person) != $0.generation
+        judge.role(of: $0.person) == nil || open($0.person) != $0.generation && !isNamedAhead($0)
       }
       let lacks = judge.everyone.contains { person in
         judge.role(of: person) != nil && open(person) != nil

@@ -176,6 +176,17 @@ import Testing
     #expect(try epochs(links).over == [Self.id(21)])
   }
 
+  /// A wrap for newer keys of somebody than are known here, by a device that counts.
+  @Test func whatIsAheadExposesNothing() throws {
+    let links = try beginning() + [bensEpoch()]
+    let known = { (person: [UInt8]) in person == anna ? Self.id(7) : open }
+    #expect(try MemberEpochs(judge(links), open: known).states[Self.id(22)] == .exposed)
+    let epochs = try MemberEpochs(judge(links), open: known) { wrap, link in
+      link.id == Self.id(22) && wrap.person == anna
+    }
+    #expect(epochs.states[Self.id(22)] == .serves)
+  }
+
   /// Neither of two that are beside each other is over.
   @Test func whatIsBesideIsNotOver() throws {
     var links = try beginning()

@@ -102,6 +102,13 @@ struct MemberJudge {
     gifts(to: person).compactMap(\.left).min { $0.rawValue < $1.rawValue }
   }
 
+  /// Whether somebody holds a place that is more senior than any of another one's.
+  func isSenior(_ person: ID, to other: ID) -> Bool {
+    let holders = places.filter(\.isHeld).compactMap(\.tenures.last?.holder)
+    guard let rank = holders.firstIndex(of: person) else { return false }
+    return holders.firstIndex(of: other).map { rank < $0 } ?? true
+  }
+
   var everyone: Set<ID> {
     Set(links.filter { counting.contains($0.id) }.flatMap(\.changes).map(\.person)).union([creator])
   }

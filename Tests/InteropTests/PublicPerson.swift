@@ -7,7 +7,9 @@ struct PublicPerson {
   let id: [UInt8]
   /// The closings that count, by id.
   let closings: [[UInt8]: WireMessage]
-  /// Those of them that none follows which counts.
+  /// All that are valid, counting or not.
+  let valid: Set<[UInt8]>
+  /// Those that count and that none follows which counts.
   let tips: [[UInt8]]
   /// Every certificate that is sound, by id.
   let certificates: [[UInt8]: WireMessage]
@@ -50,6 +52,7 @@ struct PublicPerson {
     while let next = open.popLast() {
       if counting.insert(next).inserted { open += try valid[next]?.all(2) ?? [] }
     }
+    self.valid = Set(valid.keys)
     self.closings = valid.filter { counting.contains($0.key) }
     let followed = Set(try self.closings.values.flatMap { try $0.all(2) })
     tips = counting.subtracting(followed).sorted { $0.lexicographicallyPrecedes($1) }

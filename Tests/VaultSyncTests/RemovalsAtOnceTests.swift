@@ -217,6 +217,51 @@ import VaultModel
     try expectSecret("<of-three>", of: [laptop.vault, carla.vault, dora.vault], watch)
   }
 
+  /// A store shows the new keys, and hides the closing that says whom they leave out. An owner who goes by that gives no key to
+  /// those of before, which the laptop has too; nor when they take somebody else out.
+  @Test(arguments: [false, true])
+  func whoHasNotHeardOfARemovalGivesNothingToKeysOfBefore(takesSomebodyOut: Bool) throws {
+    let watch = Watch()
+    let before = Set(usb.blobs.keys)
+    try carryOut(.ofLaptop)
+    try anna.write("<of-anna>")
+    try sync(anna, to: usb)
+    let closings = "people/\(anna.vault.person.hex)/closings/"
+    let hidden = usb.blobs.filter { !before.contains($0.key) && $0.key.string.hasPrefix(closings) }
+    try #require(hidden.count == 1)
+    for path in hidden.keys { try usb.remove(path) }
+    try sync(ben, to: usb)
+    look(watch)
+    let emma = try #require(ben.emma)
+    #expect(emma.register.links.trust.epochs.awaited == [anna.vault.person])
+    if takesSomebodyOut { try ben.vault.beginEpoch(of: emma, without: [carla.vault.person]) }
+    try ben.write("<of-ben>")
+    try sync(ben, to: usb)
+    look(watch)
+    let refusal = #expect(throws: VaultError.self) {
+      try ben.vault.share(emma, with: anna.vault.person, role: .owner)
+    }
+    if case .keysAwaited? = refusal {} else { Issue.record("\(String(describing: refusal))") }
+    #expect(try ben.titles == ["Visit", "<of-anna>", "<of-ben>"])
+    // It comes after all.
+    for (path, bytes) in hidden { try usb.replace(path, bytes, durably: true) }
+    for adult in [ben, anna, ben, egon, anna] {
+      try sync(adult, to: usb)
+      look(watch)
+    }
+    try anna.write("<after>")
+    try sync(anna, to: usb)
+    for adult in [ben, egon] {
+      try sync(adult, to: usb)
+      #expect(try adult.titles == ["Visit", "<of-anna>", "<of-ben>", "<after>"])
+    }
+    #expect(try #require(ben.emma).register.links.trust.epochs.awaited == [])
+    look(watch)
+    try expectSecret("<of-anna>", of: [laptop.vault], watch)
+    try expectSecret("<of-ben>", of: [laptop.vault], watch)
+    try expectSecret("<after>", of: [laptop.vault], watch)
+  }
+
   /// One takes somebody out while another takes another one out, and then somebody else: what their devices had written is
   /// not lost by it.
   @Test func whoTakesOneMoreOutKeepsWhatTheyWrote() throws {

@@ -146,6 +146,7 @@ import VaultModel
     .permission(path: "objects/ab"), .noAccess(member: MemberID.random()),
     .viewersOnlyRead(member: MemberID.random()), .ownersOnly(member: MemberID.random()),
     .lastOwner(member: MemberID.random()), .epochSpent(member: MemberID.random()), .notNeeded,
+    .keysAwaited(person: PersonID.random()),
     .accessEnded(member: MemberID.random()), .notFound(what: "file"),
     .alreadyExists(what: "objects/ab"), .limit(what: "names", found: 2, limit: 1),
     .changedMeanwhile(record: RecordID.random()), .io(path: "objects/ab", errno: EIO),

@@ -12,7 +12,10 @@ extension Member {
   package var isEpochSpent: Bool {
     let (links, keys) = (register.links, register.keys)
     let isSpent = links.trust.epochs.isSpent(epoch, in: links.history) { keys.epoch($0) != nil }
-    return isSpent && links.access.owners.contains { context.people[$0]?.generation != nil }
+    return isSpent
+      && links.access.owners.contains {
+        context.people[$0]?.generation != nil && !links.trust.epochs.awaited.contains($0)
+      }
   }
 
   /// - Throws: `epochSpent`.
@@ -36,9 +39,9 @@ extension Member {
   /// could not open what it begins, would go on with the epoch before, and begin another one with each sync.
   var mayBeginEpoch: Bool {
     get throws(VaultError) {
-      guard role == .owner, let generation = try context.ownPerson().generation else {
-        return false
-      }
+      guard role == .owner, !register.links.trust.epochs.awaited.contains(context.person),
+        let generation = try context.ownPerson().generation
+      else { return false }
       return context.keys.identities[generation] != nil
     }
   }

@@ -142,11 +142,11 @@ struct LinkWriter {
   /// Wraps an epoch's key for a person's open generation; the file is durable when this returns.
   ///
   /// - Parameter epoch: The link that began it; nil for the one that is to begin it.
-  /// - Returns: Nil where that cannot be (`Person.canBeGivenKeys`).
+  /// - Returns: Nil where that cannot be (`Person.canBeGivenKeys`), or a closing of theirs is awaited.
   func wrap(
     _ key: borrowing FamilyMemberKey, of epoch: StatementID?, for other: Person
   ) throws(VaultError) -> Wrap? {
-    guard let generation = other.generation,
+    guard !links.trust.epochs.awaited.contains(other.id), let generation = other.generation,
       let publicKey = other.agreementPublicKey(generation: generation)
     else { return nil }
     let file: [UInt8]

@@ -15,7 +15,7 @@ extension Vault {
   ///   - people: Whose access ends. May be empty: then everyone keeps theirs, wrapped for the keys they have now.
   ///   - keepsHistory: Whether replaced revisions, and deleted records as they were, are taken along.
   ///   - progress: Told how many objects are done, from several threads.
-  /// - Throws: `readOnly`; `ownersOnly`; `lastOwner` when this person is among them; what the member is damaged by;
+  /// - Throws: `readOnly`; `ownersOnly`; `keysAwaited` where this person has newer keys than are here; `lastOwner` when this person is among them; what the member is damaged by;
   ///   `notFound` when the identity of someone who keeps access does not hold; `away` when not everything of a lazy vault
   ///   can be had; `gone` when no remote has any more what a current revision needs; `noRoomForNewKeys` before anything
   ///   of a lazy vault has come; `noSpace`.
@@ -30,6 +30,9 @@ extension Vault {
       try member.reloadLinks()
       guard member.role == .owner else { throw .ownersOnly(member: member.id) }
       guard try context.ownPerson().generation != nil else { throw .keysDivided(person: person) }
+      guard !member.register.links.trust.epochs.awaited.contains(person) else {
+        throw .keysAwaited(person: person)
+      }
       if let senior = people.sorted().first(where: {
         !member.register.links.history.mayTake($0, by: person)
       }) {

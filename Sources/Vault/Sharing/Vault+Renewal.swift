@@ -110,7 +110,7 @@ extension Vault {
       } catch {
         switch error {
         case .alreadyExists: renewal.shared.append(person)
-        case .keysDivided, .notFound: renewal.left.append(person)
+        case .keysDivided, .keysAwaited, .notFound: renewal.left.append(person)
         default: throw error
         }
       }

@@ -83,7 +83,7 @@ extension Vault {
   ///   - role: What they may do. An owner's access has no end.
   ///   - until: Milliseconds since 1970; nil: no end.
   /// - Throws: `readOnly`; `ownersOnly`; `notFound` for someone who is not in the vault, or whose closings do not hold;
-  ///   `keysDivided` for someone whose words have to join two closings first; `alreadyExists` for someone who has that
+  ///   `keysDivided` for someone whose words have to join two closings first; `keysAwaited`; `alreadyExists` for someone who has that
   ///   access or more; why something could not be read just now that may say otherwise.
   package func share(
     _ member: Member, with taker: PersonID, role: Role, until: UInt64? = nil
@@ -101,6 +101,7 @@ extension Vault {
       throw .notFound(what: "the person \(taker.shortHex)")
     }
     guard other.canBeGivenKeys else { throw .keysDivided(person: taker) }
+    guard !links.trust.epochs.awaited.contains(taker) else { throw .keysAwaited(person: taker) }
     // Whoever is only claimed by a contested place is given it by somebody of whom that is certain.
     guard
       links.access.claimed.contains(taker)
@@ -126,7 +127,7 @@ extension Vault {
     audit.note(.share, member: member.id, person: taker, detail: "\(role)")
   }
 
-  /// Gives the key of the epoch in use to those who have access, and were not given it: whoever began it did not know of
+  /// Gives the key of the epoch in use, and of that of this device's own head, to those who have access, and were not given it: whoever began it did not know of
   /// them, or their words have joined two closings since. Or it was over, and their wraps of it are gone: a later epoch has
   /// fallen, and machines that had its key put their own person's wraps back, but not everyone has such a machine.
   ///
@@ -137,9 +138,11 @@ extension Vault {
   func wrapForUnwrapped(in member: Member) throws(VaultError) -> [PersonID] {
     let links = member.register.links
     let epoch = member.epoch
-    let unwrapped = (links.trust.epochs.unwrapped[epoch] ?? []).filter {
-      !links.access.claimed.contains($0)
-    }
+    // What this device wrote last may stand under another one, which somebody was not given either.
+    let own = member.heads.withLock { $0.loaded[context.device.id]?.late }
+    let epochs = [epoch] + (own.map { [$0] } ?? [])
+    let unwrapped = Set(epochs.flatMap { links.trust.epochs.unwrapped[$0] ?? [] })
+      .subtracting(links.access.claimed).sorted()
     let withoutFile = try peopleWithoutFile(of: epoch, links).filter {
       !links.access.claimed.contains($0)
     }
@@ -149,7 +152,9 @@ extension Vault {
     var wraps: [Wrap] = []
     for person in unwrapped {
       guard let other = context.people[person] else { continue }
-      let more = try writer.wraps(of: [epoch], for: other)
+      let more = try writer.wraps(
+        of: epochs.filter { links.trust.epochs.unwrapped[$0]?.contains(person) ?? false },
+        for: other)
       guard !more.isEmpty else { continue }
       wraps += more
       given.append(person)

@@ -25,6 +25,11 @@ package struct Epochs: Hashable, Sendable {
   /// that one serves is no matter: where somebody has its key who is out, what comes next comes after it. A wrap of one that
   /// is over is needed only as long as a head that counts is of it.
   package let over: Set<StatementID>
+  /// People for whom a device that counts has wrapped a key in a link that counts, for keys of theirs that are not known here:
+  /// it knows of a closing that has not come, which may leave out devices or words that have those which are known. Nobody
+  /// here gives them anything until it has. It is their own device, or that of an owner who could take all that they have as
+  /// well: no junior keeps a senior from their keys, or from taking somebody out.
+  package let awaited: Set<PersonID>
   /// Those who have the key of each exposed epoch and are out, but for people who have access and no open generation: whose
   /// keys count their own words have to say first.
   private let holdersOut: [StatementID: Set<KeyHolder>]
@@ -37,16 +42,53 @@ package struct Epochs: Hashable, Sendable {
     init(_ wrap: Wrap) { (person, generation) = (wrap.person, wrap.generation) }
   }
 
-  /// - Parameter open: the generation that keys are wrapped for, of whoever has one.
-  init(of member: MemberHistory, open: (PersonID) -> StatementID?) {
+  /// What is known here of the keys that a member's epochs are wrapped for.
+  private struct KnownKeys {
+    let people: [PersonID: PersonHistory]
+    /// Keys that are not known here, and that somebody's device which counts has wrapped for.
+    let ahead: Set<KeyHolder>
+    let awaited: Set<PersonID>
+
+    init(people: [PersonID: PersonHistory], ahead: Set<KeyHolder>) {
+      (self.people, self.ahead) = (people, ahead)
+      awaited = Set(ahead.map(\.person))
+    }
+
+    /// The generation that keys are wrapped for; nil of whoever has none, or is awaited.
+    func open(of person: PersonID) -> StatementID? {
+      awaited.contains(person) ? nil : people[person]?.openGeneration
+    }
+
+    /// Whether a wrap is not for its person's open generation; one that is ahead is for a newer one.
+    func mayBeClosed(_ wrap: Wrap) -> Bool {
+      open(of: wrap.person) != wrap.generation && !ahead.contains(KeyHolder(wrap))
+    }
+
+    /// Whether it is sure to be for keys that were closed; not where their person has two generations, whose words have to say
+    /// first which counts.
+    func areClosed(_ wrap: Wrap) -> Bool {
+      mayBeClosed(wrap) && (awaited.contains(wrap.person) || open(of: wrap.person) != nil)
+    }
+  }
+
+  init(of member: MemberHistory, people: [PersonID: PersonHistory]) {
     let graph = member.graph
     let counting = graph.ids.indices.filter { member.verdicts[$0] == .counts }
     var wraps: [StatementID: [Wrap]] = [:]
+    var ahead: Set<KeyHolder> = []
     for number in counting {
-      for wrap in graph.links[number].wraps {
+      let link = graph.links[number]
+      for wrap in link.wraps {
         wraps[wrap.epoch ?? graph.ids[number], default: []].append(wrap)
+        if let person = people[wrap.person], person.valid[wrap.generation] == nil,
+          people[link.person]?.verdict(on: link.certificate) == .counts,
+          link.person == wrap.person || member.mayTake(wrap.person, by: link.person)
+        {
+          ahead.insert(KeyHolder(wrap))
+        }
       }
     }
+    let keys = KnownKeys(people: people, ahead: ahead)
     var states: [StatementID: EpochState] = [:]
     var unwrapped: [StatementID: [PersonID]] = [:]
     var holdersOut: [StatementID: Set<KeyHolder>] = [:]
@@ -56,16 +98,15 @@ package struct Epochs: Hashable, Sendable {
       let id = graph.ids[number]
       let wrapped = Set((wraps[id] ?? []).map(\.person))
       let past = graph.past(of: number, known: &pasts)
-      states[id] = Self.state(of: number, past, wraps[id] ?? [], in: member, open: open)
+      states[id] = Self.state(of: number, past, wraps[id] ?? [], in: member, keys)
       if case .exposed = states[id] {
-        let out = (wraps[id] ?? []).filter { wrap in
-          if !member.access.includes(wrap.person) { return true }
-          return open(wrap.person).map { $0 != wrap.generation } ?? false
+        let out = (wraps[id] ?? []).filter {
+          !member.access.includes($0.person) || keys.areClosed($0)
         }
         holdersOut[id] = Set(out.map(KeyHolder.init))
       }
       unwrapped[id] = member.access.entitlements.keys.filter {
-        !wrapped.contains($0) && open($0) != nil
+        !wrapped.contains($0) && keys.open(of: $0) != nil
       }.sorted()
       begun.append(number)
     }
@@ -73,6 +114,7 @@ package struct Epochs: Hashable, Sendable {
     self.wraps = wraps
     self.holdersOut = holdersOut
     self.unwrapped = unwrapped
+    awaited = keys.awaited
     ranking = Self.ranking(of: begun, states, pasts, counting: counting, in: graph)
     current = ranking.first.flatMap { states[$0] == .serves ? $0 : nil }
     over = Self.over(before: ranking.first, wraps, in: member, known: &pasts)
@@ -113,16 +155,15 @@ package struct Epochs: Hashable, Sendable {
   }
 
   private static func state(
-    of epoch: Int, _ past: LinkSet, _ wraps: [Wrap], in member: MemberHistory,
-    open: (PersonID) -> StatementID?
+    of epoch: Int, _ past: LinkSet, _ wraps: [Wrap], in member: MemberHistory, _ keys: KnownKeys
   ) -> EpochState {
     let exposed = wraps.filter {
-      !member.access.includes($0.person) || open($0.person) != $0.generation
+      !member.access.includes($0.person) || keys.mayBeClosed($0)
     }
     guard exposed.isEmpty else { return .exposed(Set(exposed.map(\.person)).sorted()) }
     let wrapped = Set(wraps.map(\.person))
     let lacking = member.access.entitlements.keys.filter { person in
-      guard !wrapped.contains(person), open(person) != nil else { return false }
+      guard !wrapped.contains(person), keys.open(of: person) != nil else { return false }
       return member.remainders[person]?.contains { remainder in
         remainder.role != nil
           && remainder.gift.link.map { $0 == epoch || past.contains($0) } ?? true

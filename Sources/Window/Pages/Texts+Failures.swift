@@ -21,6 +21,7 @@ extension Texts {
     case .rolledBack: self("failure.rolledBack")
     case .forked, .branched: self("failure.twoWriters")
     case .keysDivided: self("failure.keysDivided")
+    case .keysAwaited: self("failure.keysAwaited")
     case .epochSpent: self("failure.epochSpent")
     case .noSpace: self("failure.noSpace")
     case .noRoomForNewKeys(_, let count): self("failure.noRoomForNewKeys", byteCount(count))

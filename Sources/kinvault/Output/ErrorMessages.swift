@@ -89,6 +89,10 @@ extension VaultError {
         + "or replacing the 24 words. What both removed is removed; but nobody can give them keys until their 24 words "
         + "join the two. Who it is: kinvault people list. If it is you: kinvault recovery join. If you did not do that, "
         + "somebody has your words, or had your old ones."
+    case .keysAwaited(let person):
+      "The person \(person.hex.prefix(8)) has changed keys, by removing a device or replacing the 24 words, and what says so "
+        + "has not come to this machine yet. Until it has, nothing is given to them here: what they removed could read it. "
+        + "Who it is: kinvault people list. Sync with a remote that they sync with, then do this again: kinvault sync"
     case .epochSpent:
       "Two owners of this member have each let somebody out without knowing of the other. Whatever is written now, those "
         + "could read, so nothing is; reading goes on. An owner's next sync or edit gives it new keys; then sync here: "

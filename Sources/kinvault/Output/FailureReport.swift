@@ -121,7 +121,7 @@ extension FailureReport {
       case .damagedSlot, .damaged, .missing, .gone, .forked, .branched, .signedByRemovedDevice:
         .damaged
       // Nothing is damaged; somebody who has the words decides.
-      case .keysDivided: .refused
+      case .keysDivided, .keysAwaited: .refused
       case .noSpace, .noRoomForNewKeys: .noSpace
       case .readOnly, .permission, .noAccess, .viewersOnlyRead, .ownersOnly, .lastOwner,
         .accessEnded, .moreSenior, .thisDeviceRemoved, .epochSpent:

@@ -55,6 +55,7 @@ extension KeptFailure {
     case "notAVault", "otherVault": "the vault's folder is not where it was"
     case "forked", "branched": "a copy of this machine has written to the vault, too"
     case "keysDivided": "somebody's keys were changed in two places"
+    case "keysAwaited": "what changed somebody's keys has not come yet"
     case "epochSpent": "an owner has to give the member new keys first"
     case "notABlob": "something that is needed is no ordinary file"
     case "throttled", "denied": "a remote that is needed refuses"
