@@ -121,11 +121,13 @@ struct SignedJudging {
     }.sorted { $0.rank < $1.rank }.map(\.path)
     let cargo = sight.cargo
     let results = Gathered<(VaultPath, [UInt8])>()
-    let unread = Gathered<VaultPath>()
+    let (unread, unfit) = (Gathered<VaultPath>(), Gathered<VaultPath>())
     try session.forEach(paths) { [session] (path) throws(SyncError) in
       if let known = cargo.read[path] { return results.add((path, known)) }
       let isRead = try cargo.unverified.take { () throws(SyncError) in
-        try session.readListed(path)
+        try session.readListed(path) { error in
+          if case .damaged = error { unfit.add(path) }
+        }
       } then: {
         results.add((path, $0))
       }
@@ -135,9 +137,13 @@ struct SignedJudging {
     if !left.isEmpty { session.note(.tooMuchNew(left.count, of: paths.count)) }
     judged.unread = left.union(cargo.left)
     judged.bytes = Dictionary(results.all, uniquingKeysWith: { first, _ in first })
-    // What could not be had just now may be one that is being written.
+    // What could not be had just now may be one that is being written. What no device can have written is no head of this one.
+    let noHeads = Set(unfit.all)
     judged.maybeNewer = Set(
-      paths.filter { isOfAnother($0) && judged.bytes[$0] == nil && !left.contains($0) })
+      paths.filter { path in
+        guard judged.bytes[path] == nil, !left.contains(path) else { return false }
+        return isOfAnother(path) || isOwnHead(path) && !noHeads.contains(path)
+      })
     if !judged.bytes.isEmpty { judged.tree = try keeping(ownTree.adding(judged.bytes)) }
   }
 
@@ -171,9 +177,14 @@ struct SignedJudging {
     }
   }
 
-  /// Whether it is the register of another device: what this one has written last it knows, and its own stands for it.
+  /// Whether it is the register of another device: in this one's own nothing is lost, and the one here stands for it.
   private func isOfAnother(_ path: VaultPath) -> Bool {
     path.registerDevice.map { $0 != session.home.device } ?? false
+  }
+
+  /// Whether it is a head of this device, which may have written it before its machine was put back to an earlier state.
+  private func isOwnHead(_ path: VaultPath) -> Bool {
+    path.isHead && path.registerDevice == session.home.device
   }
 
   private func judgeFilesThere(
@@ -228,13 +239,24 @@ struct SignedJudging {
   ) {
     let problem = SyncProblem(error, there: path.string)
     judged.failures[path] = problem
-    // Its device has signed it, and it may wait for what another remote has.
-    if isOfAnother(path), let here = judged.here[path],
-      let counter = judged.tree.signedCounter(of: path, bytes), counter > here.counter
-    {
+    if mayBeNewer(path, bytes, error, than: judged.here[path], judged.tree) {
       judged.maybeNewer.insert(path)
     }
     session.note(problem)
+  }
+
+  /// Whether the device of a register that does not hold has signed it, and counted further in it than in the one here: it may
+  /// wait for what another remote has. A machine that was put back gives other heads the numbers that it gave before, and what
+  /// its own wait for it has had.
+  private func mayBeNewer(
+    _ path: VaultPath, _ bytes: [UInt8], _ error: VaultError, than here: SignedFacts?,
+    _ tree: SignedTree
+  ) -> Bool {
+    guard isOfAnother(path) || isOwnHead(path), let here,
+      let counter = tree.signedCounter(of: path, bytes)
+    else { return false }
+    if isOwnHead(path) { return counter >= here.counter || error.isWaiting }
+    return counter > here.counter
   }
 
   private func verdict(

@@ -310,18 +310,28 @@ final class SyncSession: Sendable {
   }
 
   /// A signed file that the remote was seen to list; nil when it cannot be had, which is then noted.
-  func readListed(_ path: VaultPath) throws(SyncError) -> [UInt8]? {
+  ///
+  /// - Parameter tell: Is told why it cannot be had.
+  func readListed(
+    _ path: VaultPath, tellingWhy tell: (VaultError) -> Void = { _ in }
+  ) throws(SyncError) -> [UInt8]? {
     if let bytes = side.read[path] { return bytes }
-    return try readSigned(path)
+    return try readSigned(path, tellingWhy: tell)
   }
 
   /// A signed file of the remote as it is now; nil when it cannot be had, which is then noted.
-  func readSigned(_ path: VaultPath) throws(SyncError) -> [UInt8]? {
+  ///
+  /// - Parameter tell: Is told why it cannot be had.
+  func readSigned(
+    _ path: VaultPath, tellingWhy tell: (VaultError) -> Void = { _ in }
+  ) throws(SyncError) -> [UInt8]? {
     do {
       return try remote.read(BlobPath(path.string), limit: Limits.signedFileBytes)
     } catch {
       guard error.concernsOneFile else { throw .remote(error) }
-      note(SyncProblem(VaultError(error), there: path.string))
+      let reason = VaultError(error)
+      tell(reason)
+      note(SyncProblem(reason, there: path.string))
       return nil
     }
   }
