@@ -531,6 +531,33 @@ import VaultTrust
     #expect(signed.isSubset(of: Set(listed)))
   }
 
+  /// Whoever can write to the folder has put something in the place of a member's root, or taken it away: the member is open all
+  /// the same, and falls for nobody.
+  @Test(arguments: [[1, 2, 3], nil] as [[UInt8]?])
+  func whatADepartingDeviceMadeGoesOnWhateverLiesInThePlaceOfItsRoot(bytes: [UInt8]?) throws {
+    let usb = MemoryStore()
+    let family = try Family(count: 3)
+    let (desk, laptop, phone) = (family[0], family[1], family[2])
+    try family.meet(at: usb)
+    let liam = try laptop.vault.addMember(named: #require(FileName("Liam"))).id
+    try family.meet(at: usb)
+    let made = try laptop.vault.context.ownCertificate().id
+    let signed = try #require(desk.vault.member(liam)).register.links.history.signed(by: [made])
+    #expect(!signed.isEmpty)
+    let root = BlobPath(VaultPath.memberRoot(liam).string)
+    if let bytes {
+      try desk.store.replace(root, bytes, durably: true)
+    } else {
+      try desk.store.remove(root)
+    }
+    try desk.vault.beginGeneration(removing: [laptop.vault.device], words: Family.words.words)
+    let listed = try desk.vault.context.ownPerson().history.valid.values.flatMap(\.counted)
+    #expect(signed.union([liam.root]).isSubset(of: Set(listed)))
+    for device in [desk, phone] { try device.sync(usb) }
+    try phone.reopen()
+    #expect(phone.vault.member(liam) != nil)
+  }
+
   /// Number 8 of the review: a folder that a copier puts back, which leaves no watermark.
   @Test(arguments: [false, true])
   func aFolderPutBackReadmitsNoDevice(readOnly: Bool) throws {

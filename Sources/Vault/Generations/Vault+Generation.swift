@@ -156,12 +156,12 @@ extension Vault {
     for entry in try storing(context.store.list("members")) {
       guard let id = MemberID(hex: entry.name) else { continue }
       do throws(VaultError) {
-        let root = try MemberRoot.load(id, files: context.signedFiles, people: people)
-        if departing.contains(root.certificate) { counted.insert(id.root) }
+        // By what counted here, whatever lies in the folder by now: by that the member is open.
         let links = try context.opening(of: id).loadLinks()
         // What is not listed falls for everybody.
         if let error = links.unread.values.first { throw error }
         let history = links.history
+        if departing.contains(history.root.certificate) { counted.insert(id.root) }
         let signed = history.lasting(signedBy: departing)
         counted.formUnion(signed.subtracting(leaving.disowned(of: signed, history)))
       } catch {
