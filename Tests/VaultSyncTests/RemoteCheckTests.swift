@@ -240,4 +240,29 @@ import VaultModel
     #expect(try family[0].contents() == contents)
     try family[0].expectWhole()
   }
+
+  /// The head of a device that was removed since does not hold on the remote either. What comes after it by its path is mended.
+  @Test func theDamagedHeadOfARemovedDeviceKeepsNothingFromComingBack() throws {
+    let usb = MemoryStore()
+    let family = try Family()
+    let (desk, laptop) = (family[0], family[1])
+    let note = try desk.write("Visit", "first")
+    try family.meet(at: usb)
+    try laptop.write("Of the laptop", "second")
+    try family.meet(at: usb)
+    try desk.vault.beginGeneration(removing: [laptop.vault.device], words: Family.words.words)
+    try desk.sync(usb)
+    let emma = try desk.emma
+    let head = BlobPath(VaultPath.head(emma.id, laptop.vault.device).string)
+    let revision = try #require(emma.entry(note)).revision
+    let lost = BlobPath(emma.objects.vaultPath(of: revision).string)
+    try desk.store.replace(head, [1, 2, 3], durably: true)
+    try desk.store.remove(lost)
+    try desk.reopen()
+    let report = try RemoteMending(vault: desk.vault, remote: usb).run(readsData: false)
+    #expect(report.mended.map(\.string) == [lost.string])
+    #expect(report.problems.contains { $0.path == head.string && $0.kind == .damaged })
+    try desk.reopen()
+    #expect(try desk.contents().values.contains("first"))
+  }
 }

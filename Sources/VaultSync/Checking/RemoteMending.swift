@@ -100,8 +100,10 @@ package struct RemoteMending: Sendable {
       }
       return true
     } catch {
+      // What does not hold there either, or not any more, is no good copy of this one file.
+      if error.isOfBrokenFile { return false }
       switch error {
-      case .damaged, .missing, .noAccess, .accessEnded: return false
+      case .noAccess, .accessEnded: return false
       default: throw .vault(error)
       }
     }
