@@ -84,16 +84,17 @@ extension ObjectStore {
   }
 
   /// What is here of a content, which a head of this epoch names; nil where nothing is. What stands under other keys than
-  /// those in use only is put under these, if they are the epoch's.
+  /// those in use only is put under these, if they are the epoch's. On disk after the next barrier, whoever has put it there.
   ///
   /// - Throws: `damaged`; `noSpace`, `io`.
   package func contentSealedAnew(
     _ digest: ContentDigest, kind: ObjectKind, in epoch: StatementID
   ) throws(VaultError) -> [UInt8]? {
     let keys = epochKeys(epoch)
-    if try isPresent(keys.name(of: digest)) {
-      return try sealedObject(keys.name(of: digest), kind: kind).content
-    }
+    let name = keys.name(of: digest)
+    let final = path(of: name)
+    // A sync that was killed may have put it there a moment ago, and waited for no disk.
+    if try storing(store.takeOver(final)) { return try sealedObject(name, kind: kind).content }
     guard try isPresent(digest) else { return nil }
     let content = try placedContent(digest, kind: kind)
     if keys.keyID == self.keys.current.keyID { _ = try write(kind, content, under: keys) }

@@ -69,6 +69,28 @@ import VaultModel
     try other.sync(usb)
     try expectWholeOnDisk()
   }
+
+  /// A sync that was killed has brought all that a head names, and has waited for nothing of it.
+  @Test func whatAKilledSyncHasBroughtIsOnTheDiskBeforeTheHead() throws {
+    let here = other.store.blobs
+    let left = usb.blobs.filter {
+      $0.key.string.contains("/objects/") && here[$0.key] == nil
+    }
+    #expect(left.count > 2)
+    for (path, bytes) in left { try other.store.replace(path, bytes, durably: false) }
+    let recording = RecordingStore(other.store)
+    other.vault = try other.open(on: recording)
+    recording.forgetCalls()
+    try other.sync(usb)
+    #expect(try showsScan())
+    let calls = recording.calls(.takeOver, .barrier, .renameDurably)
+    let head = try #require(
+      calls.firstIndex {
+        $0.kind == .renameDurably && $0.target?.string.contains("/heads/") == true
+      })
+    let barrier = try #require(calls[..<head].lastIndex { $0.kind == .barrier })
+    #expect(Set(calls[..<barrier].map(\.path)).isSuperset(of: left.keys))
+  }
 }
 
 /// A remote where something happens when so many objects were asked for.
