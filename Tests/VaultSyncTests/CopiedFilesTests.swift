@@ -198,6 +198,25 @@ import VaultTrust
     try family[0].expectWhole()
   }
 
+  /// The head stands here already, so nothing is put in its place that a barrier would be before.
+  @Test func whatAHeadWaitsForIsOnTheDiskBeforeItCounts() throws {
+    let emma = try family[1].emma
+    let own = try #require(
+      emma.heads.withLock { $0.loaded[family[1].vault.device]?.head.segments.last })
+    let missing = emma.objects.path(of: own)
+    try family[1].sync(usb)
+    try copy { $0 != missing.string }
+    let recording = RecordingStore(family[0].store)
+    family[0].vault = try family[0].open(on: recording)
+    recording.forgetCalls()
+    try family[0].sync(usb)
+    let calls = recording.calls(.rename, .barrier, .read, .readRange, .openForReading)
+    #expect(try family[0].contents() == family[1].contents())
+    let came = try #require(calls.firstIndex { $0.target == missing })
+    let read = try #require(calls[came...].lastIndex { $0.path == missing })
+    #expect(calls[came..<read].contains { $0.kind == .barrier })
+  }
+
   /// Nobody has the part any more: with no sync is anything moved for such a head, or told.
   @Test(arguments: [false, true])
   func aHeadWaitsSilentlyForWhatIsNowhere(isFresh: Bool) throws {

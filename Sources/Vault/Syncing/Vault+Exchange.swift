@@ -139,6 +139,14 @@ extension Vault {
   /// How many barriers have failed so far in the vault's folder: to be asked before what heads name is put in place.
   package var failedBarriers: UInt64 { context.failedBarriers }
 
+  /// Returns when whatever is done from now on in the vault's folder reaches the disk only after what was put in place before:
+  /// for heads that stand there already, and count once that is there.
+  ///
+  /// - Parameter failures: `failedBarriers`, from before that.
+  package func barrier(since failures: UInt64) throws(VaultError) {
+    try context.barrier(since: failures)
+  }
+
   /// Whether what this process has put in the object's place may be on no disk.
   package func isDoubtful(_ name: ObjectName) -> Bool {
     context.staging?.isDoubtful(name) ?? false

@@ -30,18 +30,22 @@ struct AwaitedParts {
 
   /// Looks at the heads again, and brings by itself what they still wait for: whoever follows a head passes over what a
   /// revision has in common with the one before it, which may have been lost here since.
-  func bring(for devices: Set<DeviceID>) throws(SyncError) {
+  ///
+  /// - Parameter failures: How many barriers had failed before anything was brought for them.
+  func bring(for devices: Set<DeviceID>, since failures: UInt64) throws(SyncError) {
     guard !devices.isEmpty, let open = vault.member(member) else { return }
-    try refresh(open)
+    try refresh(open, since: failures)
     for device in devices.sorted() {
       // Each is whole here afterwards, so that none is asked for twice.
       while let part = try lackingPart(of: device, open), try bring(part, open) {
-        try refresh(open)
+        try refresh(open, since: failures)
       }
     }
   }
 
-  private func refresh(_ open: Member) throws(SyncError) {
+  /// Has what has come be on the disk before a head counts that names it, and looks at the heads.
+  private func refresh(_ open: Member, since failures: UInt64) throws(SyncError) {
+    try keeping(vault.barrier(since: failures))
     let count = try keeping(open.refresh()).count
     session.change { $0.changedRecordCount += count }
   }

@@ -44,12 +44,15 @@ struct MemberSync {
       if waiting.contains(device) || isFetched(plan, device, open) { devices.append(device) }
     }
     guard !devices.isEmpty else { return }
+    let failures = vault.failedBarriers
     let count = try MemberPull(
       session: session, exchange: exchange, vault: vault, member: open, waiting: waiting
     ).run(devices)
     if session.options.isDryRun { return }
     // A join that waits for consent is not to come about in parts.
-    if session.report.massChanges[member] == nil { try awaited.bring(for: waiting) }
+    if session.report.massChanges[member] == nil {
+      try awaited.bring(for: waiting, since: failures)
+    }
     try keeping { () throws(VaultError) in
       if count > 0 { _ = try vault.refreshMembers() }
       _ = try vault.member(member)?.joinConcurrent()
