@@ -1,6 +1,7 @@
 import BlobStore
 import MachineState
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Syncs a vault with one remote: another copy of it, in any store. Docs/Sync.md.

@@ -1,5 +1,5 @@
 import Testing
-import Vault
+import VaultErrors
 
 @testable import kinvault
 

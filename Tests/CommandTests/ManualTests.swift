@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
-import Vault
+import VaultErrors
 
 @testable import kinvault
 

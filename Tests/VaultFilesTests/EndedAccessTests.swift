@@ -1,4 +1,5 @@
 import Testing
+import VaultErrors
 import VaultModel
 
 @testable import Vault

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import Vault
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 import struct SystemPackage.FilePath

@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 import Vault
+import VaultErrors
 import VaultModel
 
 import struct SystemPackage.FilePath

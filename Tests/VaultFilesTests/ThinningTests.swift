@@ -2,6 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 import Vault
+import VaultErrors
 import VaultModel
 
 @testable import VaultFiles

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import Threads
 import VaultCrypto
+import VaultErrors
 import VaultModel
 import VaultObjects
 import VaultTrust

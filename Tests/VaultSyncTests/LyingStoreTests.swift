@@ -2,6 +2,7 @@ import BlobStore
 import Synchronization
 import TestSupport
 import Testing
+import VaultErrors
 import VaultModel
 
 @testable import Vault

@@ -3,6 +3,7 @@ import MachineState
 import Synchronization
 import TestSupport
 import Testing
+import VaultErrors
 import VaultModel
 import VaultObjects
 

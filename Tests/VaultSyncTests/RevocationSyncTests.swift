@@ -4,6 +4,7 @@ import MachineState
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultErrors
 import VaultModel
 import VaultObjects
 

@@ -3,6 +3,7 @@ import MachineState
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultErrors
 import VaultModel
 
 @testable import Vault

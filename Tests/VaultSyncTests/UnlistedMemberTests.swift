@@ -1,6 +1,7 @@
 import BlobStore
 import TestSupport
 import Testing
+import VaultErrors
 import VaultModel
 
 @testable import Vault

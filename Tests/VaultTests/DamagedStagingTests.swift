@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultErrors
 import VaultModel
 import VaultObjects
 

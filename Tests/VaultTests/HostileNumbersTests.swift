@@ -1,6 +1,7 @@
 import BlobStore
 import Testing
 import VaultCrypto
+import VaultErrors
 import VaultModel
 import VaultTrust
 

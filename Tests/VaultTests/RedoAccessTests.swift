@@ -3,6 +3,7 @@ import Log
 import Synchronization
 import TestSupport
 import Testing
+import VaultErrors
 import VaultModel
 
 @testable import Vault

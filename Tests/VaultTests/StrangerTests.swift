@@ -2,6 +2,7 @@ import MachineState
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultErrors
 import VaultModel
 import VaultTrust
 

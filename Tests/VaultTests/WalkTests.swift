@@ -2,6 +2,7 @@ import BlobStore
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultErrors
 import VaultModel
 import VaultObjects
 

@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultModel
 
 extension [RecordEntry] {

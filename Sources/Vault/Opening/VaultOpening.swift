@@ -161,3 +161,13 @@ extension Vault {
     }
   }
 }
+
+extension Problem {
+  /// A damaged disk keeps what is in the staging folder; nothing durable is.
+  fileprivate static func staging(_ damage: VaultError) -> Problem {
+    Problem(
+      .damaged, .warning, path: Staging.folder.string,
+      reason: "\(damage.message) Only unfinished work of programs that have ended is in this "
+        + "folder, nothing that was saved.")
+  }
+}

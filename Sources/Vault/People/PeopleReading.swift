@@ -178,26 +178,3 @@ extension Problem {
         + "kinvault sync")
   }
 }
-
-extension Problem {
-  /// A file that is no part of a vault.
-  static func foreign(_ path: String) -> Problem {
-    Problem(
-      .foreignFile, .note, path: path,
-      reason: TemporaryName.ends(path)
-        ? "a program that was interrupted has left it, or one is writing it now; it is ignored, and may be deleted while "
-          + "nothing uses the vault"
-        : "it is no part of a vault, and is ignored")
-  }
-
-  /// A file that this machine remembers and the folder lacks.
-  static func gone(_ path: String, isReadOnly: Bool) -> Problem {
-    Problem(
-      .rollback, .warning, path: path,
-      reason: isReadOnly
-        ? "it was here before, and is gone: an older copy of the folder was put back, or somebody hides it; what "
-          + "this machine remembers of it counts"
-        : "it was gone, as in an older copy of the folder, and has been put back from what this machine remembers"
-    )
-  }
-}

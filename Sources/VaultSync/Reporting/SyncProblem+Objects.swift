@@ -1,4 +1,4 @@
-import Vault
+import VaultErrors
 import VaultModel
 
 /// What is said of the objects of a member that one side lacks.

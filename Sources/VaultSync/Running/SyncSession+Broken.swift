@@ -1,5 +1,6 @@
 import BlobStore
 import Vault
+import VaultErrors
 import VaultModel
 
 /// Files of the remote that do not hold. Anybody who can write there can put any number of them there, and in the folder of

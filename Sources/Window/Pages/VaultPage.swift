@@ -1,4 +1,5 @@
 import Vault
+import VaultErrors
 import VaultModel
 
 /// The vault itself: this person's devices, its remotes, whether it is whole.

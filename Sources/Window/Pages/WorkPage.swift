@@ -1,4 +1,5 @@
 import Vault
+import VaultErrors
 
 /// Something long: how far it is, and what came of it.
 struct WorkPage {

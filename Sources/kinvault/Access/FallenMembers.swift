@@ -1,4 +1,4 @@
-import Vault
+import VaultErrors
 
 /// Members that counted here and fell with the device that had made them, as their person removed it where nobody had met them.
 struct FallenMembers {

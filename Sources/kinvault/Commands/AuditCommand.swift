@@ -1,5 +1,6 @@
 import ArgumentParser
 import Vault
+import VaultErrors
 import VaultModel
 
 struct AuditCommand: ParsableCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import MachineState
 import Vault
 import VaultCrypto
+import VaultErrors
 import VaultSync
 
 struct CheckCommand: ParsableCommand {

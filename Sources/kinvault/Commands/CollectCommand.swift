@@ -1,6 +1,7 @@
 import ArgumentParser
 import MachineState
 import Vault
+import VaultErrors
 
 struct CollectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -6,6 +6,7 @@ import Rendering
 import SystemPackage
 import Vault
 import VaultCrypto
+import VaultErrors
 import VaultModel
 import VaultMount
 

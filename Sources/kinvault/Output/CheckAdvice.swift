@@ -1,4 +1,4 @@
-import Vault
+import VaultErrors
 
 /// What a person is told to do about what a check found.
 struct CheckAdvice {

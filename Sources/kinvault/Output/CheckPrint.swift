@@ -1,5 +1,6 @@
 import MachineState
 import Vault
+import VaultErrors
 import VaultModel
 
 /// What a check found, for people and programs.

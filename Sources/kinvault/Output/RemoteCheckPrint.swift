@@ -1,4 +1,4 @@
-import Vault
+import VaultErrors
 import VaultSync
 
 /// What a check of a remote found, for people and programs.

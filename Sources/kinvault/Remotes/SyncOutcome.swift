@@ -1,6 +1,7 @@
 import BlobStore
 import MachineState
 import Vault
+import VaultErrors
 import VaultModel
 import VaultSync
 import Window

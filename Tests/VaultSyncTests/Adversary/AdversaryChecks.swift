@@ -1,6 +1,7 @@
 import BlobStore
 import TestSupport
 import VaultCrypto
+import VaultErrors
 import VaultModel
 import VaultTrust
 

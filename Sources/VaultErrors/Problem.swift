@@ -1,5 +1,3 @@
-import VaultModel
-
 /// Something found wrong in a vault, named so that a person can find it.
 package struct Problem: Hashable, Sendable {
   package enum Kind: String, Sendable, CaseIterable {

@@ -1,19 +1,8 @@
 import BlobStore
-import VaultErrors
-import VaultModel
-import VaultObjects
 
 extension Problem {
-  /// A damaged disk keeps what is in the staging folder; nothing durable is.
-  static func staging(_ damage: VaultError) -> Problem {
-    Problem(
-      .damaged, .warning, path: Staging.folder.string,
-      reason: "\(damage.message) Only unfinished work of programs that have ended is in this "
-        + "folder, nothing that was saved.")
-  }
-
   /// What an error says of a file.
-  init(_ error: VaultError, path: String) {
+  package init(_ error: VaultError, path: String) {
     switch error {
     case .missing(let path):
       self.init(.missing, .damage, path: path, reason: "it is not there")
@@ -48,5 +37,26 @@ extension Problem {
     default:
       self.init(.damaged, .damage, path: path, reason: "it cannot be read: \(error.message)")
     }
+  }
+
+  /// A file that is no part of a vault.
+  package static func foreign(_ path: String) -> Problem {
+    Problem(
+      .foreignFile, .note, path: path,
+      reason: TemporaryName.ends(path)
+        ? "a program that was interrupted has left it, or one is writing it now; it is ignored, and may be deleted while "
+          + "nothing uses the vault"
+        : "it is no part of a vault, and is ignored")
+  }
+
+  /// A file that this machine remembers and the folder lacks.
+  package static func gone(_ path: String, isReadOnly: Bool) -> Problem {
+    Problem(
+      .rollback, .warning, path: path,
+      reason: isReadOnly
+        ? "it was here before, and is gone: an older copy of the folder was put back, or somebody hides it; what "
+          + "this machine remembers of it counts"
+        : "it was gone, as in an older copy of the folder, and has been put back from what this machine remembers"
+    )
   }
 }
