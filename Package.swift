@@ -96,13 +96,19 @@ let package = Package(
         "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "Threads",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .target(
+      name: "VaultPeople",
+      dependencies: [
+        "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "MachineState",
+        "Threads",
+      ]),
     // What stands in a record's note; the one place where YAML is read.
     .target(name: "Notes", dependencies: ["CYAML"]),
     .target(
       name: "Vault",
       dependencies: [
         "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "VaultObjects",
-        "MachineState", "Notes", "Threads", "Log",
+        "MachineState", "VaultPeople", "Notes", "Threads", "Log",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
@@ -125,7 +131,7 @@ let package = Package(
       name: "VaultSync",
       dependencies: [
         "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "VaultObjects",
-        "MachineState", "Vault", "Threads", "Log",
+        "MachineState", "VaultPeople", "Vault", "Threads", "Log",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
@@ -274,7 +280,8 @@ let package = Package(
       name: "VaultTests",
       dependencies: [
         "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "VaultObjects",
-        "MachineState", "Notes", "Vault", "VaultPlain", "TestSupport", "Threads", "Log",
+        "MachineState", "VaultPeople", "Notes", "Vault", "VaultPlain", "TestSupport", "Threads",
+        "Log",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(name: "NotesTests", dependencies: ["Notes"]),
@@ -307,7 +314,7 @@ let package = Package(
       name: "VaultSyncTests",
       dependencies: [
         "VaultModel", "VaultCrypto", "VaultTrust", "BlobStore", "VaultErrors", "VaultObjects",
-        "MachineState", "Notes", "Vault", "VaultSync", "TestSupport", "Threads",
+        "MachineState", "VaultPeople", "Notes", "Vault", "VaultSync", "TestSupport", "Threads",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     // Stories of devices and people, told in text files.

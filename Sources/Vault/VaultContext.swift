@@ -6,6 +6,7 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 import VaultTrust
 
 import struct SystemPackage.FilePath
@@ -281,21 +282,6 @@ final class VaultContext: Sendable {
   /// Whether removals must be remembered for other devices: only when there are any, whosever they are. To whom access was
   /// given since is not looked up with each commit, and whoever makes people up has no more of it than some longer lists.
   var keepsTombstones: Bool { people.deviceCount > 1 }
-}
-
-/// This machine's device in the vault, with its private keys.
-final class ThisDevice: Sendable {
-  let id: DeviceID
-  let signingKey: SigningKey
-  let agreementKey: AgreementKey
-
-  init(
-    id: DeviceID, signingKey: consuming SigningKey, agreementKey: consuming AgreementKey
-  ) {
-    self.id = id
-    self.signingKey = signingKey
-    self.agreementKey = agreementKey
-  }
 }
 
 extension VaultContext {

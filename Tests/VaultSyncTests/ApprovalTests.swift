@@ -5,6 +5,7 @@ import Testing
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 @testable import Vault
 @testable import VaultSync

@@ -6,6 +6,7 @@ import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 @testable import Vault

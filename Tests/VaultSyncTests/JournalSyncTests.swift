@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import VaultCrypto
 import VaultModel
+import VaultPeople
 
 @testable import Vault
 @testable import VaultSync

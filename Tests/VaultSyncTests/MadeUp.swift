@@ -6,6 +6,7 @@ import VaultModel
 import VaultTrust
 
 @testable import Vault
+@testable import VaultPeople
 @testable import VaultSync
 
 /// People and members that somebody makes up who can write to a remote, with real keys of their own.

@@ -2,6 +2,7 @@ import BlobStore
 import TestSupport
 import Testing
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 @testable import Vault

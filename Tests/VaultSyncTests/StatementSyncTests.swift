@@ -5,6 +5,7 @@ import Testing
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 @testable import Vault
@@ -194,10 +195,8 @@ import VaultTrust
     let words = try RecoveryWords(parsing: adult.words.joined(separator: " "))
     for _ in 0..<2 {
       let writer = ClosingWriter(
-        copy: VaultCopy(
-          id: adult.vault.id, store: anna.store, state: adult.vault.context.state, clock: .system),
-        person: own,
-        device: adult.vault.context.device, memory: PeopleMemory())
+        SignedFiles(store: anna.store, binding: Binding(vault: adult.vault.id)), in: anna.store,
+        clock: .system, person: own, device: adult.vault.context.device, memory: PeopleMemory())
       _ = try writer.run(
         ClosingWriter.Content(), signedWith: words, endorsedBy: words
       ) { (path, bytes) throws(VaultError) in

@@ -7,6 +7,7 @@ import VaultModel
 import VaultTrust
 
 @testable import Vault
+@testable import VaultPeople
 @testable import VaultSync
 
 /// An owner's machine is stolen, and fills what there is room for: with its signatures, with devices that it lets in, with people

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import VaultCrypto
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 @testable import Vault

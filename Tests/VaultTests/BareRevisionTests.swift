@@ -6,6 +6,7 @@ import Threads
 import VaultCrypto
 import VaultModel
 import VaultObjects
+import VaultPeople
 import VaultTrust
 
 @testable import Vault

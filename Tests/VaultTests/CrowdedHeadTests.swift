@@ -7,6 +7,7 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 import VaultTrust
 
 @testable import Vault
@@ -165,8 +166,8 @@ import VaultTrust
     let context = adult.vault.context
     let words = try RecoveryWords(parsing: adult.words.joined(separator: " "))
     let writer = try ClosingWriter(
-      copy: context.copy, person: context.ownPerson(), device: context.device,
-      memory: context.state.loadPeopleMemory())
+      context.signedFiles, in: context.store, clock: context.clock, person: context.ownPerson(),
+      device: context.device, memory: context.state.loadPeopleMemory())
     _ = try writer.run(
       ClosingWriter.Content(authored: lists), signedWith: words, endorsedBy: words
     ) { (path, bytes) throws(VaultError) in

@@ -8,6 +8,7 @@ import VaultModel
 import VaultTrust
 
 @testable import Vault
+@testable import VaultPeople
 
 /// What people who were made up cost this machine's memory: nothing that is needed for those who are known.
 @Suite struct CrowdedMemoryTests {

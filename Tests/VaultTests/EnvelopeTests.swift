@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 @testable import Vault
 

@@ -2,6 +2,7 @@ import Testing
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 @testable import Vault

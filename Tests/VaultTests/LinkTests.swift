@@ -8,6 +8,7 @@ import VaultModel
 import VaultTrust
 
 @testable import Vault
+@testable import VaultPeople
 
 /// What owners do at once, and what whoever has real keys writes to get in.
 struct LinkTests {

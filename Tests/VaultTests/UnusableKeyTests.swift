@@ -3,6 +3,7 @@ import Testing
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 @testable import Vault

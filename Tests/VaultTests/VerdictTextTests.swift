@@ -4,6 +4,7 @@ import VaultModel
 import VaultTrust
 
 @testable import Vault
+@testable import VaultPeople
 
 /// Whatever does not count says why, and with which command it would, or what it was meant for.
 @Suite struct VerdictTextTests {

@@ -3,6 +3,7 @@ import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 /// How old segments become one a month, and what replaces which. Docs/Format.md, section 13, "Segments of a month".
 extension AuditLog {

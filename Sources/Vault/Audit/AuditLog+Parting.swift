@@ -2,6 +2,7 @@ import BlobStore
 import MachineState
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 /// What becomes of this machine's log when it becomes a device of its own. Docs/Format.md, "Audit".
 extension AuditLog {

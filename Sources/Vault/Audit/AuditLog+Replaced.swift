@@ -3,6 +3,7 @@ import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 /// Which segments of the log are known to stand in the place of others. Docs/Format.md, section 13, "Segments of a month".
 extension AuditLog {

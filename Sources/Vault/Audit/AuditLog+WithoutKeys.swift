@@ -2,6 +2,7 @@ import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 /// What happens while no key is here. Docs/Format.md, section 13, "Events that wait".
 extension AuditLog {

@@ -4,6 +4,7 @@ import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 /// Every access by this device, sealed for its person. Docs/Format.md, "Audit".
 ///

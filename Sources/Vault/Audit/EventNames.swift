@@ -1,4 +1,5 @@
 import VaultModel
+import VaultPeople
 
 /// What the devices, people and records of logged events are called, each device looked up once.
 package final class EventNames {

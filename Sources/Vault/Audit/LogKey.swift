@@ -3,6 +3,7 @@ import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// For whom events are sealed that are noted while no key is here: Docs/Format.md, section 13, "Events that wait".

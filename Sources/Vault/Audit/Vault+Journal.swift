@@ -4,6 +4,7 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 import VaultTrust
 
 /// What everyone with access reads of what was done to a member. Docs/Format.md, section 13, "Journals".

@@ -3,6 +3,7 @@ import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 /// Events that stand in this machine's state and in no segment yet: Docs/Format.md, section 13, "Events that wait".
 ///

@@ -1,6 +1,7 @@
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 /// A file's content and attributes are one thing, however many names it has: `Docs/Format.md` section 10, "Files of
 /// several names".

@@ -3,6 +3,7 @@ import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 /// How what is known becomes segments, and a head that names them. Docs/Format.md, "Manifests and heads".
 extension CommitWriter {

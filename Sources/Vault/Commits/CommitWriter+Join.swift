@@ -2,6 +2,7 @@ import MachineState
 import Threads
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 extension CommitWriter {
   /// Joins every record of which there are versions that know nothing of each other.

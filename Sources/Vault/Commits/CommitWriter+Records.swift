@@ -4,6 +4,7 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 
 /// How edits become revisions of records.
 extension CommitWriter {

@@ -3,6 +3,7 @@ import Threads
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 
 /// One commit in the making. Lives while the commit lock is held.
 struct CommitWriter {

@@ -1,4 +1,5 @@
 import VaultModel
+import VaultPeople
 
 /// What of other devices has room in a head: of each person the same share, so that nobody crowds out the others with devices that
 /// they have made up. All who could never write the member have one share together: anybody can make up people as well.

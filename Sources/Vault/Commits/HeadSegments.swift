@@ -1,6 +1,7 @@
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 
 /// The segments that a head names, with what the next commit has to know of them.
 struct HeadSegments: Equatable, Sendable {

@@ -3,6 +3,7 @@ import Threads
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 
 extension Member {
   /// Makes the edits part of the vault: one revision object a record, one segment, one head.

@@ -1,5 +1,6 @@
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// What a person sees before they change their keys: which devices stay, and what those that go have done lately.

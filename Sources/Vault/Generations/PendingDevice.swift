@@ -3,6 +3,7 @@ import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// This machine, which has asked to become a device of a person and waits to be approved. Until then it keeps nothing.

@@ -2,6 +2,7 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 import VaultTrust
 
 /// What devices had signed in records before their person leaves them out. Docs/Format.md, "Changing keys".

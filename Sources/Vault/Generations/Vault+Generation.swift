@@ -3,6 +3,7 @@ import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// New generations of this person's keys. Docs/Format.md, "Changing keys".
@@ -115,8 +116,8 @@ extension Vault {
   ) throws(VaultError) {
     let tips = try context.ownPerson().history.tips
     let writer = ClosingWriter(
-      copy: context.copy, person: own, device: context.device,
-      memory: try context.state.loadPeopleMemory())
+      context.signedFiles, in: context.store, clock: context.clock, person: own,
+      device: context.device, memory: try context.state.loadPeopleMemory())
     _ = try writer.run(content, signedWith: words, endorsedBy: old) {
       (path, bytes) throws(VaultError) in
       try context.state.withCommitLock { () throws(VaultError) in

@@ -1,6 +1,7 @@
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// What was changed of a person's keys on machines that had not met, and waits for the words to join it. Docs/Format.md,

@@ -1,5 +1,6 @@
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 /// What goes on being known when devices of this person are left out. Docs/Format.md, "The personal profile".
 extension Vault {

@@ -3,6 +3,7 @@ import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// A member that counted here and counts for nobody any more: the device that made it was left out by its person where nobody had

@@ -3,6 +3,7 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 
 /// What stands in the folder of a member's heads, and whose it is.
 extension HeadRegister {

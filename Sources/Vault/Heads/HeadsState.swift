@@ -1,10 +1,7 @@
-import BlobStore
 import MachineState
 import VaultCrypto
 import VaultModel
-
-/// The fingerprints of the files that heads are judged by: closings, certificates, links.
-typealias StatementMarks = [BlobPath: UInt64]
+import VaultPeople
 
 /// What a process knows of the heads of one member.
 struct HeadsState: Sendable {

@@ -4,6 +4,7 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 
 /// Versions that this device has written and that entries hide whose writers have not gone on from them. Docs/Format.md,
 /// "Hidden versions".

@@ -1,5 +1,6 @@
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// A head's file that its device has signed, and the verdict of `HeadJudges` on it: the vault says it in these words.

@@ -4,6 +4,7 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 
 /// How what a head names becomes part of what is known.
 extension Member {

@@ -5,6 +5,7 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 
 /// How what is known of a member goes from one epoch to the next. Docs/Format.md, "Links and epochs".
 extension Member {

@@ -3,6 +3,7 @@ import MachineState
 import Threads
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 /// How a member's heads are read when the vault is opened.
 extension Member {

@@ -4,6 +4,7 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 import VaultTrust
 
 /// How an open member learns what other processes and devices have committed.

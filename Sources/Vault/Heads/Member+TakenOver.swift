@@ -1,6 +1,7 @@
 import Threads
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// Late heads of other devices that somebody says they have taken over. Docs/Format.md, "Objects and heads".

@@ -2,6 +2,7 @@ import BlobStore
 import MachineState
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 /// What keeps another device's head from counting yet: something that it names is not here, or not whole. A program that
 /// copies file by file may still bring it.

@@ -3,6 +3,7 @@ import Threads
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 
 /// How far the counters of devices have come, as far as is known here: what a version vector says above that has never
 /// been written. Docs/Format.md, "Entries".

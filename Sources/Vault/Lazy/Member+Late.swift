@@ -1,6 +1,7 @@
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 
 /// What the next commit puts under the keys in use, and a lazy vault keeps elsewhere under those of before.
 extension Member {

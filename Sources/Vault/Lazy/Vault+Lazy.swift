@@ -4,6 +4,7 @@ import Threads
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 
 /// What `fetch` or `evict` did.
 package struct LazyReport: Sendable {

@@ -1,4 +1,5 @@
 import VaultModel
+import VaultPeople
 
 extension Head.Cover {
   var mark: HeadMark { HeadMark(counter: counter, hash: headHash) }

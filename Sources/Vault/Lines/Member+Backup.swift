@@ -5,6 +5,7 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 import VaultTrust
 
 /// What is left of this device's newest head where an older folder was put back. Docs/Format.md, "This machine's state".

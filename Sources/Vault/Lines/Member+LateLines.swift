@@ -1,5 +1,6 @@
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 /// Lines of devices of which a head is late: under the keys of another epoch, or taken over. Docs/Format.md, "Lines".
 extension Member {

@@ -3,6 +3,7 @@ import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 /// Which heads of a device go on from one another, and whose records are whose where a device was put back or copied.
 /// Docs/Format.md, "Lines".

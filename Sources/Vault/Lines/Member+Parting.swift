@@ -4,6 +4,7 @@ import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// How a member is gone on with by a machine that has become a device of its own. Docs/Format.md, "Lines".

@@ -3,6 +3,7 @@ import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// How this machine becomes a device of its own, when another one has written under its key. Docs/Format.md, "Lines".

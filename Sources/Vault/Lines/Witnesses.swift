@@ -1,4 +1,5 @@
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// Whose word counts, where heads say something of other devices: nobody but their writer has signed that. Docs/Format.md,

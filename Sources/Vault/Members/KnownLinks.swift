@@ -4,6 +4,7 @@ import Threads
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 import VaultTrust
 
 /// The links of one member as they were last read, shared by all that judge its heads.

@@ -3,6 +3,7 @@ import Threads
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 import VaultTrust
 
 /// What becomes of a member whose owners have let people or devices out without knowing of each other: then those whom one
@@ -42,7 +43,7 @@ extension Member {
       guard role == .owner, !register.links.trust.epochs.awaited.contains(context.person),
         let generation = try context.ownPerson().generation
       else { return false }
-      return context.keys.identities[generation] != nil
+      return context.keys.identities.has(generation)
     }
   }
 

@@ -1,9 +1,9 @@
 import BlobStore
-import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 import VaultTrust
 
 /// What opening a member's keys gives.
@@ -118,82 +118,6 @@ struct MemberOpening {
       return key
     } catch {
       throw VaultError(error, path: path.string)
-    }
-  }
-}
-
-extension MemberRoot {
-  /// A member's root, verified.
-  ///
-  /// - Parameter memory: What counted here before; read where the root does not hold.
-  /// - Throws: `missing`; `damaged` when it is another member's, or its creator's device is not known or does not count.
-  static func load(
-    _ member: MemberID, files: SignedFiles, people: People,
-    memory: @autoclosure () throws(VaultError) -> LinkMemory = LinkMemory()
-  ) throws(VaultError) -> MemberRoot {
-    let path = VaultPath.memberRoot(member)
-    let bytes = try storing(files.store.read(BlobPath(path.string), limit: Limits.signedFileBytes))
-    return try load(member, from: bytes, people: people, memory: memory())
-  }
-
-  /// A member's root, verified, from the bytes of its file.
-  static func load(
-    _ member: MemberID, from bytes: [UInt8], people: People,
-    memory: @autoclosure () throws(VaultError) -> LinkMemory
-  ) throws(VaultError) -> MemberRoot {
-    let path = VaultPath.memberRoot(member)
-    do {
-      if let root = try people.trust.root(of: member, decoding: bytes) { return root }
-    } catch {
-      // Whoever has a removed device makes members without end; only what counted here is worth asking for.
-      if error == .departed {
-        let countedHere = try memory().files[path] != nil
-        throw .damaged(path: path.string, reason: .unlisted(countedHere: countedHere))
-      }
-      throw .damaged(path: path.string, reason: "\(error)")
-    }
-    throw .damaged(path: path.string, reason: "its creator is not in this vault")
-  }
-}
-
-/// This person's agreement keys of every generation whose master key could be had, by the closing that opened it.
-struct IdentityKeys: Sendable {
-  /// A key shared between copies of this value.
-  final class Shared: Sendable {
-    let key: AgreementKey
-    init(_ key: consuming AgreementKey) { self.key = key }
-  }
-
-  private var keys: [StatementID: Shared] = [:]
-
-  mutating func add(_ key: consuming AgreementKey, generation: StatementID) {
-    keys[generation] = Shared(key)
-  }
-
-  subscript(generation: StatementID) -> Shared? { keys[generation] }
-
-  /// To unwrap with, for as long as an opening takes.
-  func expanded() -> ExpandedIdentities { ExpandedIdentities(self) }
-}
-
-/// A person's identity keys while an opening unwraps keys with them: each is expanded when it is needed first, and once.
-///
-/// Not to be kept longer than that: what is expanded stands in ordinary memory.
-final class ExpandedIdentities: Sendable {
-  private let identities: IdentityKeys
-  private let expanded = Guarded<[StatementID: ExpandedAgreementKey]>([:])
-
-  init(_ identities: IdentityKeys) { self.identities = identities }
-
-  func has(_ generation: StatementID) -> Bool { identities[generation] != nil }
-
-  subscript(generation: StatementID) -> ExpandedAgreementKey? {
-    guard let shared = identities[generation] else { return nil }
-    return expanded.withLock { expanded in
-      if let known = expanded[generation] { return known }
-      let new = shared.key.expanded()
-      expanded[generation] = new
-      return new
     }
   }
 }

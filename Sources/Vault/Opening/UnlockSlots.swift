@@ -3,6 +3,7 @@ import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 /// The ways in which this machine unlocks one vault: any one of its slots does. Docs/Format.md, section 14, "Slots".
 ///

@@ -6,6 +6,7 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 
 /// How a vault is opened.
 package struct OpenOptions: Sendable {

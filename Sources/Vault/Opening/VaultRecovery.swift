@@ -3,6 +3,7 @@ import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 extension Vault {
@@ -95,7 +96,8 @@ extension Vault {
     of person: Person, words: borrowing RecoveryWords, in copy: VaultCopy, _ memory: PeopleMemory
   ) throws(VaultError) -> Person {
     guard person.generation == nil else { return person }
-    let writer = ClosingWriter(copy: copy, person: person, device: nil, memory: memory)
+    let writer = ClosingWriter(
+      copy.files, in: copy.store, clock: copy.clock, person: person, device: nil, memory: memory)
     _ = try writer.run(ClosingWriter.Content(), signedWith: words, endorsedBy: words) {
       (path, bytes) throws(VaultError) in try copy.files.store(bytes, at: path, in: copy.store)
     }

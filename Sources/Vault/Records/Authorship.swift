@@ -3,6 +3,7 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 import VaultTrust
 
 /// Whose a revision is, as far as a reader can tell: Docs/Format.md, "Whose a revision is".

@@ -5,6 +5,7 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 
 extension Member {
   /// Makes edits durable without a commit. They must be all that no commit has, and a commit with `foldsRedo` of them

@@ -2,6 +2,7 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 
 /// New keys of a member whose making was interrupted on this machine: until it goes on, whoever is to have no access
 /// has it still.

@@ -3,6 +3,7 @@ import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// Writes links of one member in this person's name, after the wraps that they name. Docs/Format.md, "Links and epochs".

@@ -1,5 +1,6 @@
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// A member that somebody has given this person whom nothing but the folder vouches for. It stays out of sight, in lists

@@ -3,6 +3,7 @@ import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 /// An epoch that is being begun, as this machine remembers it: whatever happens, what is sealed under its key can be
 /// found and gone on with. Docs/Format.md, "This machine's state".

@@ -1,8 +1,8 @@
-import BlobStore
 import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// Makes a person with keys of their own, and this machine their first device.
@@ -59,23 +59,5 @@ struct PersonCreation {
     return Made(
       person: person, device: device, certificate: certificate,
       unlockKey: prepared.takeUnlockKey())
-  }
-}
-
-extension RecoverySlot {
-  /// The master key under the words. Takes as long as the cost says.
-  init(
-    of master: borrowing MasterKey, words: borrowing RecoveryWords, cost: Argon2Cost,
-    binding: Binding
-  ) throws(VaultError) {
-    let salt = randomBytes(16)
-    do {
-      let seed = try words.seed(salt: salt, cost: cost)
-      self.init(
-        salt: salt, passes: cost.passes, memoryKiB: cost.memoryKiB,
-        wrappedMasterKey: master.wrap(for: seed, binding: binding))
-    } catch {
-      throw .crypto(error)
-    }
   }
 }

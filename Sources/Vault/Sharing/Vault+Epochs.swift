@@ -1,6 +1,7 @@
 import MachineState
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// New epochs of a member: how access is taken away. Docs/Format.md, "Links and epochs".

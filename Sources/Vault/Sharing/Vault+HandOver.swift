@@ -2,6 +2,7 @@ import BlobStore
 import MachineState
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// A place among a member's owners that its holder offers to somebody else, as the two see it.

@@ -3,6 +3,7 @@ import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 /// An invitation that several people have answered: its secret is known to others than the one who was invited.
 package struct ContestedInvitation: Sendable {

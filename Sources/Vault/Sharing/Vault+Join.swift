@@ -3,6 +3,7 @@ import MachineState
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 extension Vault {
   /// Makes the one who was invited a person of the vault, with words and keys of their own, and this machine their first
@@ -51,22 +52,5 @@ extension Vault {
         Introduction(name: name).encoded(), with: key, .introduction, path, counter: 0))
     try files.store(
       files.sign(body.encoded(), .introduction, path, with: made.device), at: path, in: copy.store)
-  }
-}
-
-extension IntroductionBody {
-  /// How a person answered an invitation, as far as it can be verified without the invitation's secret.
-  ///
-  /// - Throws: `missing`; `damaged` when it is another's or its signature does not hold.
-  static func load(
-    _ person: PersonID, files: SignedFiles, people: People
-  ) throws(VaultError) -> (body: IntroductionBody, id: StatementID) {
-    let path = VaultPath.introduction(person)
-    let file = try files.load(path)
-    let body = try file.decode(IntroductionBody.init(decoding:))
-    guard body.person == person else {
-      throw .damaged(path: path.string, reason: "it is not this person's")
-    }
-    return (body, try people.verify(file, .introduction, by: body.certificate, of: person))
   }
 }

@@ -1,6 +1,7 @@
 import MachineState
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// How people give up what they may do with a member. Docs/Format.md, "Links and epochs".

@@ -4,6 +4,7 @@ import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 extension Vault {

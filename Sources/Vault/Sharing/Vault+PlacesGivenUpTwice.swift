@@ -1,6 +1,7 @@
 import BlobStore
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// A place among a member's owners that was given up twice.

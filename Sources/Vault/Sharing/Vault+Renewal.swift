@@ -1,6 +1,7 @@
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// A member made anew without somebody who is lost. Docs/Format.md, "A member made anew".

@@ -1,4 +1,5 @@
 import BlobStore
+import VaultPeople
 
 /// The files that were read together, as they looked then, those that could not be read among them: whether they are to be read
 /// again.

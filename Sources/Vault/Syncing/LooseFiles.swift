@@ -1,5 +1,6 @@
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// Files that hold as they are, and for which nobody stands whose files are carried: whoever can write to a folder or a remote

@@ -5,6 +5,7 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 import VaultTrust
 
 /// A device's head, verified and opened.

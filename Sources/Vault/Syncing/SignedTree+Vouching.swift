@@ -1,5 +1,6 @@
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// Who is vouched for, as the tree shows.

@@ -2,6 +2,7 @@ import BlobStore
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// What a signed file is worth in a tree: the one answer by which a sync goes, for a file here and for one on a remote.

@@ -4,6 +4,7 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 import VaultTrust
 
 /// What a sync asks of a vault and does to it, besides its members.
@@ -14,7 +15,11 @@ extension Vault {
   package var store: any BlobStore { context.store }
   package var state: StateFolder { context.state }
   package var clock: WallClock { context.clock }
-  package var wrapOpener: WrapOpener { WrapOpener(context) }
+  package var wrapOpener: WrapOpener {
+    WrapOpener(person: person, binding: context.binding) { [context] in
+      (context.device, context.keys.wraps)
+    }
+  }
 
   /// Puts verified statements and registers of people, and statements of members, in place: durable, one by one,
   /// when this returns; then knows them.

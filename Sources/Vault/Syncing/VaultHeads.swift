@@ -4,6 +4,7 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 
 /// A vault that was opened as far as its heads: with the keys, and without the lists of records, so that it costs the
 /// same however many there are. For a sync that only carries on what was committed here.

@@ -5,6 +5,7 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 
 /// What a check went through and found.
 package struct CheckReport: Sendable {

@@ -2,6 +2,7 @@ import MachineState
 import Threads
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// A revision that lies in the folder, opens with the member's keys, and that no verified head leads to.

@@ -5,6 +5,7 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 import VaultTrust
 
 /// Heads in the folder that may come to count: what they name is nobody's garbage. Docs/Format.md, "Removing objects".

@@ -5,6 +5,7 @@ import Threads
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 
 /// What this process has replaced and nobody else has seen. Docs/Format.md, "Thinning".
 struct ReplacedObjects: Sendable {

@@ -2,6 +2,7 @@ import Threads
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 
 /// What of a member nothing needs any more, and which of it may go by now.
 struct MemberGarbage {

@@ -6,6 +6,7 @@ import VaultCrypto
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 
 /// What a repair did to one member.
 package struct RepairReport: Sendable {

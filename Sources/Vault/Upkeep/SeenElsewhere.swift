@@ -1,5 +1,6 @@
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// What is known of what others have of a member that may have come from this folder. Docs/Format.md, "Thinning".

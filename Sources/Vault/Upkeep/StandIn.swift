@@ -1,6 +1,7 @@
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 /// What a repair puts in the place of a revision that cannot be read. Docs/Format.md, "Lost records".
 extension Member {

@@ -2,6 +2,7 @@ import MachineState
 import Threads
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 /// Whether this machine's clock may have jumped ahead. Docs/Format.md, "Removing objects".
 extension Vault {

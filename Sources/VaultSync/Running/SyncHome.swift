@@ -3,6 +3,7 @@ import MachineState
 import Vault
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 /// What of a vault is at hand without its keys: its folder, and what this machine knows.

@@ -5,6 +5,7 @@ import Threads
 import VaultErrors
 import VaultModel
 import VaultObjects
+import VaultPeople
 import VaultSync
 import VaultTrust
 

@@ -1,5 +1,6 @@
 import TestSupport
 import VaultModel
+import VaultPeople
 import VaultSync
 import VaultTrust
 

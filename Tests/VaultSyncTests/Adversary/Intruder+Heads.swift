@@ -2,6 +2,7 @@ import Notes
 import TestSupport
 import VaultCrypto
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 @testable import Vault

@@ -1,6 +1,7 @@
 import TestSupport
 import VaultCrypto
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 @testable import Vault

@@ -4,6 +4,7 @@ import Testing
 import VaultCrypto
 import VaultModel
 import VaultObjects
+import VaultPeople
 import VaultTrust
 
 @testable import Vault

@@ -1,6 +1,7 @@
 import BlobStore
 import VaultErrors
 import VaultModel
+import VaultPeople
 import VaultTrust
 
 @testable import Vault

@@ -7,6 +7,7 @@ import VaultObjects
 import VaultTrust
 
 @testable import Vault
+@testable import VaultPeople
 
 /// Every key of an epoch that some of those can get at whose keys the adversary has, together, with all that was ever
 /// written before them.

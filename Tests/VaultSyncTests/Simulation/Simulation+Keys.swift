@@ -1,6 +1,7 @@
 import Testing
 import VaultCrypto
 import VaultModel
+import VaultPeople
 
 @testable import Vault
 @testable import VaultSync

@@ -4,27 +4,27 @@ import VaultModel
 import VaultTrust
 
 /// A device with the certificate that it goes by.
-struct CertifiedDevice: Hashable, Sendable {
+package struct CertifiedDevice: Hashable, Sendable {
   /// Of the certificate.
-  let id: StatementID
-  let certificate: Certificate
+  package let id: StatementID
+  package let certificate: Certificate
 }
 
 /// A person as their closings and certificates show them. What counts is `VaultTrust`'s to say.
-struct Person: Sendable {
-  let id: PersonID
-  let history: PersonHistory
+package struct Person: Sendable {
+  package let id: PersonID
+  package let history: PersonHistory
   /// The devices that count, each with the least of its certificates that do.
-  private(set) var devices: [DeviceID: CertifiedDevice] = [:]
+  package private(set) var devices: [DeviceID: CertifiedDevice] = [:]
   /// Devices that wait: for a closing that has not come, or for the words to join two.
-  private(set) var waiting: [DeviceID: CertifiedDevice] = [:]
+  package private(set) var waiting: [DeviceID: CertifiedDevice] = [:]
   /// Devices that were left out, and have no other certificate.
-  private(set) var former: [DeviceID: CertifiedDevice] = [:]
-  /// All certificates of each device that go back to words of the person, by their ids. It may have several: what it agreed to says of whom it is a device, and not who
-  /// certifies it.
-  private(set) var certificates: [DeviceID: [CertifiedDevice]] = [:]
+  package private(set) var former: [DeviceID: CertifiedDevice] = [:]
+  /// All certificates of each device that go back to words of the person, by their ids. It may have several: what it agreed to
+  /// says of whom it is a device, and not who certifies it.
+  package private(set) var certificates: [DeviceID: [CertifiedDevice]] = [:]
 
-  init(id: PersonID, history: PersonHistory, certificates: [StatementID: Certificate]) {
+  package init(id: PersonID, history: PersonHistory, certificates: [StatementID: Certificate]) {
     self.id = id
     self.history = history
     for (statement, certificate) in certificates.sorted(by: { $0.key < $1.key }) {
@@ -45,43 +45,43 @@ struct Person: Sendable {
   }
 
   /// The closing whose generation keys are wrapped for; nil while there are several.
-  var generation: StatementID? { history.openGeneration }
+  package var generation: StatementID? { history.openGeneration }
 
   /// When the person made their first keys; milliseconds since 1970.
-  var since: UInt64 {
+  package var since: UInt64 {
     history.counting.compactMap { history.valid[$0] }.first { $0.follows.isEmpty }?.time ?? 0
   }
 
   /// The key that keys were wrapped for in the generation; nil if none of theirs that counts was opened by it.
-  func agreementPublicKey(generation: StatementID) -> [UInt8]? {
+  package func agreementPublicKey(generation: StatementID) -> [UInt8]? {
     history.counting.contains(generation) ? history.valid[generation]?.agreementKey : nil
   }
 
   /// Whether keys can be wrapped for them: not while there are several generations, nor where what they say is their key is
   /// none. No honest program writes that, and whoever does gets no keys and keeps nobody else from theirs.
-  var canBeGivenKeys: Bool {
+  package var canBeGivenKeys: Bool {
     generation.flatMap(agreementPublicKey).map(AgreementKey.isPublicKey) ?? false
   }
 
   /// The device as it is known here, whether it counts or not.
-  func anyCertificate(of device: DeviceID) -> CertifiedDevice? {
+  package func anyCertificate(of device: DeviceID) -> CertifiedDevice? {
     devices[device] ?? waiting[device] ?? former[device]
   }
 
   /// Those of the device's certificates that count, by their ids.
-  func countingCertificates(of device: DeviceID) -> [CertifiedDevice] {
+  package func countingCertificates(of device: DeviceID) -> [CertifiedDevice] {
     (certificates[device] ?? []).filter { history.verdict(on: $0.id) == .counts }
   }
 
   /// When the person left the device out, in milliseconds since 1970; nil if they did not.
-  func removal(of device: DeviceID) -> UInt64? {
+  package func removal(of device: DeviceID) -> UInt64? {
     guard let left = former[device] else { return nil }
     return history.closing(leavingOut: left.certificate, left.id)?.time ?? 0
   }
 
   /// - Throws: `wrongWords` unless the key, that of some words, has signed for this person; `replacedWords` unless it is
   ///   the last one; `keysDivided` when nothing says which is the last one.
-  func requireLast(_ key: [UInt8]) throws(VaultError) {
+  package func requireLast(_ key: [UInt8]) throws(VaultError) {
     if history.lastKey?.bytes == key { return }
     guard history.valid.values.contains(where: { $0.rootKey.bytes == key }) else {
       throw .wrongWords
@@ -97,7 +97,7 @@ struct Person: Sendable {
   }
 
   /// - Throws: `wrongWords` unless the key has signed for this person; `replacedWords` if another one has replaced it.
-  func requireClaim(_ key: [UInt8]) throws(VaultError) {
+  package func requireClaim(_ key: [UInt8]) throws(VaultError) {
     if history.claims.contains(where: { $0.key.bytes == key }) { return }
     let signed = history.valid.values
     guard signed.contains(where: { $0.rootKey.bytes == key }) else { throw .wrongWords }

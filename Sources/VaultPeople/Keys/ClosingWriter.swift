@@ -8,29 +8,48 @@ import VaultTrust
 /// Closes what is open of a person's keys, with their words, and opens a new generation. Docs/Format.md, "Changing keys".
 ///
 /// The closing follows all that count and that none follows, so it joins what two machines have closed beside each other.
-struct ClosingWriter {
-  let copy: VaultCopy
-  let person: Person
-  /// What opens the wraps of the generations that end; nil where only the words do.
-  let device: ThisDevice?
-  let memory: PeopleMemory
-  private var files: SignedFiles { copy.files }
+package struct ClosingWriter {
+  private let files: SignedFiles
+  private let folder: any LocalStore
+  private let clock: WallClock
+  private let person: Person
+  private let device: ThisDevice?
+  private let memory: PeopleMemory
+
+  /// - Parameters:
+  ///   - folder: The vault's, into which wraps are written.
+  ///   - device: What opens the wraps of the generations that end; nil where only the words do.
+  package init(
+    _ files: SignedFiles, in folder: any LocalStore, clock: WallClock, person: Person,
+    device: ThisDevice?, memory: PeopleMemory
+  ) {
+    (self.files, self.folder, self.clock) = (files, folder, clock)
+    (self.person, self.device, self.memory) = (person, device, memory)
+  }
 
   /// What a closing says besides who signs it.
-  struct Content {
+  package struct Content {
     /// Devices that are left out.
-    var removing: Set<DeviceID> = []
+    var removing: Set<DeviceID>
     /// Those of them for which no closing has room that lets them stay.
-    var withoutRoom: Set<DeviceID> = []
+    var withoutRoom: Set<DeviceID>
     /// Statements of those devices that go on counting: first what devices without room have signed.
-    var counted: [StatementID] = []
+    package var counted: [StatementID]
     /// The lists of what those devices had signed in records, in the same order.
-    var authored: [ContentDigest] = []
+    package var authored: [ContentDigest]
+
+    package init(
+      removing: Set<DeviceID> = [], withoutRoom: Set<DeviceID> = [], counted: [StatementID] = [],
+      authored: [ContentDigest] = []
+    ) {
+      (self.removing, self.withoutRoom) = (removing, withoutRoom)
+      (self.counted, self.authored) = (counted, authored)
+    }
 
     /// As many closings, one after the other, as it takes to list everything: whoever has a device's key signs without end, and
     /// what one closing lists counts for good. The last one leaves the devices out, so that nothing falls where they are cut short
     /// but what devices without room have signed and the first one, with which these go, does not list.
-    func parts(countedLimit: Int = ClosingWriter.countedLimit) -> [Content] {
+    package func parts(countedLimit: Int = ClosingWriter.countedLimit) -> [Content] {
       let listLimit = Limits.headLists
       let count = max(
         1, (counted.count + countedLimit - 1) / countedLimit,
@@ -53,7 +72,7 @@ struct ClosingWriter {
   ///     are none.
   ///   - commit: Puts the file in place, unless another process has closed meanwhile.
   /// - Throws: `wrongWords` when they do not open what they are to; `limit`.
-  func run(
+  package func run(
     _ content: Content, signedWith words: borrowing RecoveryWords,
     endorsedBy old: borrowing RecoveryWords,
     commit: (VaultPath, [UInt8]) throws(VaultError) -> Void
@@ -73,7 +92,7 @@ struct ClosingWriter {
       stay: staying(without: content.removing).map(\.id), counted: content.counted,
       authored: content.authored,
       past: try past(under: master, words: words, rootKey, old: old),
-      time: copy.clock.milliseconds())
+      time: clock.milliseconds())
     if rootKey != oldRootKey {
       closing.endorsements = [endorsement(of: rootKey, by: oldKey, oldRootKey)]
     }
@@ -84,7 +103,7 @@ struct ClosingWriter {
     for device in stayingDevices(without: content.removing)
     where AgreementKey.isPublicKey(device.certificate.agreementKey) {
       try files.storeWrap(
-        of: master, generation: id, person: person.id, for: device.certificate, in: copy.store)
+        of: master, generation: id, person: person.id, for: device.certificate, in: folder)
     }
     try commit(.closing(person.id, id), files.statement(.closing, body) { key.sign($0) })
     return id
@@ -174,52 +193,16 @@ struct ClosingWriter {
   }
 }
 
-extension Person {
-  /// The slot that the words open, of a closing that counts.
-  func recoverySlot(of closing: StatementID) throws(VaultError) -> RecoverySlot {
-    let path = VaultPath.closing(id, closing).string
-    guard let body = history.valid[closing] else { throw .missing(path: path) }
-    do { return try RecoverySlot(decoding: body.recovery) } catch {
-      throw VaultError(error, path: path)
-    }
-  }
-
-  /// The master key that a closing's slot holds under the words. Takes as long as the slot's cost says.
-  ///
-  /// - Throws: `wrongWords`; `damaged` when it is not the generation's, or its cost is out of range.
-  func openRecoverySlot(
-    of closing: StatementID, words: borrowing RecoveryWords, binding: Binding
-  ) throws(VaultError) -> MasterKey {
-    let path = VaultPath.closing(id, closing).string
-    let slot = try recoverySlot(of: closing)
-    let cost = Argon2Cost(passes: slot.passes, memoryKiB: slot.memoryKiB)
-    let master: MasterKey
-    do {
-      let seed = try words.seed(salt: slot.salt, cost: cost)
-      master = try MasterKey.unwrap(slot.wrappedMasterKey, seed: seed, binding: binding)
-    } catch {
-      switch error {
-      case .costOutOfRange: throw VaultError(error, path: path)
-      default: throw .wrongWords
-      }
-    }
-    // The slot is signed, so this only fails for a vault made by broken software.
-    guard master.agreementKey(binding: binding).publicKey == history.valid[closing]?.agreementKey
-    else { throw .damaged(path: path, reason: "its recovery slot holds another key") }
-    return master
-  }
-}
-
 extension SignedFiles {
   /// The file of a statement with this body. Docs/Format.md, "Statements".
-  func statement(
+  package func statement(
     _ label: SignedLabel, _ body: [UInt8], sign: ([UInt8]) -> [UInt8]
   ) -> [UInt8] {
     SignedFile(body: body, signature: sign(binding.vault.signedMessage(label, body))).encoded()
   }
 
   /// Writes a generation's master key for a device; on disk when this returns.
-  func storeWrap(
+  package func storeWrap(
     of master: borrowing MasterKey, generation: StatementID, person: PersonID,
     for certificate: Certificate, in folder: any LocalStore
   ) throws(VaultError) {

@@ -91,7 +91,7 @@ struct PeopleReading {
 
 extension VaultPath {
   /// Of which kind the statement is that stands there; nil for any other file.
-  var statementLabel: SignedLabel? {
+  package var statementLabel: SignedLabel? {
     switch self {
     case .closing: .closing
     case .certificate: .certificate
@@ -102,7 +102,7 @@ extension VaultPath {
   }
 
   /// In whose folder the path puts a statement, and under which id; nil for any other file.
-  var statementPlace: StatementPlace? {
+  package var statementPlace: StatementPlace? {
     switch self {
     case .closing(let person, let id), .certificate(let person, let id): .person(person, id)
     case .memberRoot(let member): .member(member, member.root)
@@ -114,7 +114,7 @@ extension VaultPath {
 
 extension Person {
   /// What keeps the person from being given keys, or does not count of what they are said to have signed.
-  var problems: [Problem] {
+  package var problems: [Problem] {
     let folder = BlobPath("people/\(id.hex)/closings")
     var found: [Problem] = []
     if history.isContested {

@@ -4,63 +4,66 @@ import VaultErrors
 import VaultModel
 import VaultTrust
 
+/// The fingerprints of the files that heads are judged by: closings, certificates, links.
+package typealias StatementMarks = [BlobPath: UInt64]
+
 /// Who may do what with one member: its links, as `VaultTrust` judges them. Docs/Format.md, "Links and epochs".
-struct MemberLinks: Sendable {
-  let member: MemberID
-  let trust: MemberTrust
+package struct MemberLinks: Sendable {
+  package let member: MemberID
+  package let trust: MemberTrust
   /// The root and all links that are sound.
-  let files: [VaultPath: [UInt8]]
+  package let files: [VaultPath: [UInt8]]
   /// What the folder of the links looked like, sound ones and others.
-  let marks: StatementMarks
+  package let marks: StatementMarks
   /// Links that this machine could not read just now.
-  let unread: [BlobPath: VaultError]
+  package let unread: [BlobPath: VaultError]
   /// What this machine remembers and the folder lacks.
-  let lost: [VaultPath: [UInt8]]
-  let problems: [Problem]
+  package let lost: [VaultPath: [UInt8]]
+  package let problems: [Problem]
   /// The wraps of epochs that are over. Nobody puts them back, or brings them to where they are not.
-  let wrapsThatAreOver: Set<VaultPath>
+  package let wrapsThatAreOver: Set<VaultPath>
   /// The links that are carried and kept, whether they count or not.
-  let lasting: Set<StatementID>
+  package let lasting: Set<StatementID>
   /// Those that counted here once, whose writers have no place by what counts now, and that nothing follows that lasts. They
   /// stay where they are, and nobody is to be blamed for them.
-  let fallen: Set<StatementID>
+  package let fallen: Set<StatementID>
 
   /// The wraps of earlier epochs of which this machine does not know whether they are over, since none serves: whose keys count
   /// may be known elsewhere. Nobody puts them back where they have gone meanwhile.
-  var wrapsThatMayBeOver: Set<VaultPath> {
+  package var wrapsThatMayBeOver: Set<VaultPath> {
     guard trust.epochs.current == nil else { return [] }
     let earlier = trust.epochs.ranking.dropFirst().filter { history.hasEpoch(after: $0) }
     return Set(
       history.wrapFiles(of: Set(earlier)).map { VaultPath.epochWrap(member, $0) })
   }
 
-  var history: MemberHistory { trust.history }
-  var access: Access { trust.history.access }
-  var creator: PersonID { trust.history.root.person }
+  package var history: MemberHistory { trust.history }
+  package var access: Access { trust.history.access }
+  package var creator: PersonID { trust.history.root.person }
 
   /// What a person may do at a time in milliseconds since 1970; nil: nothing.
-  func role(of person: PersonID, now: UInt64) -> Role? { access.role(of: person, at: now) }
+  package func role(of person: PersonID, now: UInt64) -> Role? { access.role(of: person, at: now) }
 
   /// Whether the person had access at some time that has ended by this one, and nobody took it.
-  func hasEnded(for person: PersonID, now: UInt64) -> Bool {
+  package func hasEnded(for person: PersonID, now: UInt64) -> Bool {
     access.includes(person) && role(of: person, now: now) == nil
   }
 
   /// Whether heads of the person's devices counted once.
-  func couldWrite(_ person: PersonID) -> Bool { history.couldWrite(person) }
+  package func couldWrite(_ person: PersonID) -> Bool { history.couldWrite(person) }
 
   /// Those who have the key of an epoch, as links say that count.
-  func holders(of epoch: StatementID) -> Set<PersonID> {
+  package func holders(of epoch: StatementID) -> Set<PersonID> {
     Set((trust.epochs.wraps[epoch] ?? []).map(\.person))
   }
 
   /// Whether a link that counts began an epoch with this key.
-  func hasEpoch(_ commitment: FileHash) -> Bool {
+  package func hasEpoch(_ commitment: FileHash) -> Bool {
     trust.epochs.states.keys.contains { history.link($0)?.epoch == commitment }
   }
 
   /// Nothing makes such a link count.
-  static let byNoOwner =
+  package static let byNoOwner =
     "whoever wrote it was no owner; it is ignored, whatever else comes. What it means to give, an owner can give: "
     + "kinvault share"
 
@@ -134,15 +137,22 @@ struct MemberLinks: Sendable {
 }
 
 /// Reads the root and the links of one member: those of a folder, and those that this machine remembers.
-struct LinkReading {
+package struct LinkReading {
   let member: MemberID
   let store: any BlobStore
   let files: SignedFiles
   let people: People
   let memory: LinkMemory
 
+  package init(
+    member: MemberID, store: any BlobStore, files: SignedFiles, people: People, memory: LinkMemory
+  ) {
+    (self.member, self.store, self.files) = (member, store, files)
+    (self.people, self.memory) = (people, memory)
+  }
+
   /// - Throws: `missing`, `damaged` of the member's root; `io` and the like.
-  func run() throws(VaultError) -> MemberLinks {
+  package func run() throws(VaultError) -> MemberLinks {
     let rootPath = VaultPath.memberRoot(member)
     let rootFile = try readRoot(rootPath)
     let root = try MemberRoot.load(member, from: rootFile, people: people, memory: memory)
@@ -206,7 +216,7 @@ struct LinkReading {
   }
 
   /// What lies in the folder of a member's links.
-  static func entries(
+  package static func entries(
     of member: MemberID, in store: any BlobStore
   ) throws(VaultError) -> [(path: BlobPath, entry: BlobEntry)] {
     let folder = BlobPath("members/\(member.hex)/links")
@@ -215,7 +225,7 @@ struct LinkReading {
   }
 
   /// What it looked like: a file that is still being copied looks otherwise once it is whole.
-  static func marks(_ entries: [(path: BlobPath, entry: BlobEntry)]) -> StatementMarks {
+  package static func marks(_ entries: [(path: BlobPath, entry: BlobEntry)]) -> StatementMarks {
     var marks: StatementMarks = [:]
     for (path, entry) in entries { marks[path] = entry.fingerprint }
     return marks

@@ -5,23 +5,23 @@ import VaultModel
 import VaultTrust
 
 /// What this person's master keys give, of all generations that could be had.
-struct PersonKeys: Sendable {
+package struct PersonKeys: Sendable {
   /// The closing that opened the one which is written under: the person's open generation, as far as its key is here.
-  let generation: StatementID
+  package let generation: StatementID
   /// What gives and takes keys of members.
-  private(set) var identities = IdentityKeys()
+  package private(set) var identities = IdentityKeys()
   private var profileKeys: [StatementID: SealingKey] = [:]
   private var auditKeys: [StatementID: SealingKey] = [:]
   /// The wraps that were opened on the way, for this machine to remember.
-  private(set) var wraps: [VaultPath: [UInt8]] = [:]
+  package private(set) var wraps: [VaultPath: [UInt8]] = [:]
 
   /// Seals what this person's devices say of themselves.
-  var profileKey: SealingKey { key(of: profileKeys) }
+  package var profileKey: SealingKey { key(of: profileKeys) }
   /// Seals the audit log.
-  var auditKey: SealingKey { key(of: auditKeys) }
+  package var auditKey: SealingKey { key(of: auditKeys) }
 
   /// The keys of one generation, and of those before it that its history opens.
-  init(
+  package init(
     master: borrowing MasterKey, generation: StatementID,
     in closings: [StatementID: Closing], binding: Binding
   ) {
@@ -61,13 +61,13 @@ struct PersonKeys: Sendable {
   }
 
   /// What a device register of the generation is sealed with; nil for one that this person never had.
-  func profileKey(generation: StatementID) -> SealingKey? { profileKeys[generation] }
+  package func profileKey(generation: StatementID) -> SealingKey? { profileKeys[generation] }
 
   /// What an audit segment of the generation is sealed with; nil for one that this person never had.
-  func auditKey(generation: StatementID) -> SealingKey? { auditKeys[generation] }
+  package func auditKey(generation: StatementID) -> SealingKey? { auditKeys[generation] }
 
   /// Whether these are all that the person's closings promise: nothing newer is to be looked for.
-  func isCurrent(for person: Person) -> Bool {
+  package func isCurrent(for person: Person) -> Bool {
     person.history.tips.allSatisfy { identities[$0] != nil }
       && generation == (person.generation ?? person.history.tips.first ?? generation)
   }
@@ -76,7 +76,7 @@ struct PersonKeys: Sendable {
   ///
   /// - Throws: `thisDeviceRemoved`; `noDeviceHere` when nobody of the person's has certified it; `missing`, `damaged`
   ///   when there is no wrap that holds.
-  static func open(
+  package static func open(
     _ person: Person, device: ThisDevice, files: SignedFiles, memory: PeopleMemory
   ) throws(VaultError) -> PersonKeys {
     if let time = person.removal(of: device.id) { throw .thisDeviceRemoved(time: time) }
@@ -154,7 +154,7 @@ struct DeviceWrap {
 
 extension SignedFiles {
   /// The bytes of a wrap, which has no signature: whether it is right shows when it is opened.
-  func loadWrap(_ path: VaultPath, _ memory: PeopleMemory) throws(VaultError) -> [UInt8] {
+  package func loadWrap(_ path: VaultPath, _ memory: PeopleMemory) throws(VaultError) -> [UInt8] {
     if let known = memory.files[path] { return known }
     return try storing(store.read(BlobPath(path.string), limit: DeviceWrapContext.fileLimit))
   }
@@ -169,7 +169,7 @@ extension SignedFiles {
   /// The master key of a generation, by its wrap for this device.
   ///
   /// - Throws: `missing`; `damaged`, also when the wrap gives another key.
-  func openMaster(
+  package func openMaster(
     _ generation: StatementID, of person: Person, device: ThisDevice, _ memory: PeopleMemory
   ) throws(VaultError) -> MasterKey {
     try loadWrap(of: generation, of: person, for: device, memory).open(binding: binding)

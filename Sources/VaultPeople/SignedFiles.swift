@@ -4,14 +4,18 @@ import VaultErrors
 import VaultModel
 
 /// Reads, writes, signs and seals the statements and registers of one vault.
-struct SignedFiles: Sendable {
-  let store: any BlobStore
-  let binding: Binding
+package struct SignedFiles: Sendable {
+  package let store: any BlobStore
+  package let binding: Binding
+
+  package init(store: any BlobStore, binding: Binding) {
+    (self.store, self.binding) = (store, binding)
+  }
 
   /// Reads a signed file; nothing in it is verified yet.
   ///
   /// - Throws: `missing`, `damaged` when it is no signed file.
-  func load(_ path: VaultPath) throws(VaultError) -> LoadedSignedFile {
+  package func load(_ path: VaultPath) throws(VaultError) -> LoadedSignedFile {
     let blobPath = BlobPath(path.string)
     let bytes = try storing(store.read(blobPath, limit: Limits.signedFileBytes))
     do {
@@ -31,27 +35,27 @@ struct SignedFiles: Sendable {
     return SignedFile(body: body, signature: key.sign(message)).encoded()
   }
 
-  func sign(
+  package func sign(
     _ body: [UInt8], _ label: FileLabel, _ path: VaultPath, with device: ThisDevice
   ) -> [UInt8] {
     sign(body, label, path, with: device.signingKey)
   }
 
   /// Writes a file that is written once or rewritten by its one owner; on disk when this returns.
-  func store(
+  package func store(
     _ bytes: [UInt8], at path: VaultPath, in folder: any LocalStore
   ) throws(VaultError) {
     try storing(folder.replace(BlobPath(path.string), bytes, durably: true))
   }
 
-  func seal(
+  package func seal(
     _ plaintext: [UInt8], with key: SealingKey, _ label: FileLabel, _ path: VaultPath,
     counter: UInt64
   ) -> Sealed {
     key.seal(plaintext, label: label, path: path.string, counter: counter)
   }
 
-  func open(
+  package func open(
     _ sealed: Sealed, with key: SealingKey, _ label: FileLabel, _ path: VaultPath,
     counter: UInt64
   ) throws(VaultError) -> [UInt8] {
@@ -65,10 +69,10 @@ struct SignedFiles: Sendable {
 }
 
 /// A signed file as read.
-struct LoadedSignedFile: Sendable {
-  let path: VaultPath
-  let hash: FileHash
-  let file: SignedFile
+package struct LoadedSignedFile: Sendable {
+  package let path: VaultPath
+  package let hash: FileHash
+  package let file: SignedFile
   fileprivate let binding: Binding
 
   init(path: VaultPath, hash: FileHash, file: SignedFile, binding: Binding) {
@@ -79,7 +83,9 @@ struct LoadedSignedFile: Sendable {
   }
 
   /// The body, decoded. Its signature is not checked by this.
-  func decode<Body>(_ decode: ([UInt8]) throws(ModelError) -> Body) throws(VaultError) -> Body {
+  package func decode<Body>(
+    _ decode: ([UInt8]) throws(ModelError) -> Body
+  ) throws(VaultError) -> Body {
     do { return try decode(file.body) } catch { throw VaultError(error, path: path.string) }
   }
 
@@ -89,7 +95,7 @@ struct LoadedSignedFile: Sendable {
   }
 
   /// - Throws: `damaged` unless the signature is that of the key.
-  func verify(_ label: FileLabel, publicKey: [UInt8]) throws(VaultError) {
+  package func verify(_ label: FileLabel, publicKey: [UInt8]) throws(VaultError) {
     let isValid = verifySignature(
       of: message(label), signature: file.signature, publicKey: publicKey)
     guard isValid else {

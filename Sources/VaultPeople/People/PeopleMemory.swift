@@ -9,7 +9,7 @@ import VaultTrust
 /// It only grows. What it holds stands whether the vault's folder has it or not, and is put back into a folder that
 /// lacks it: so a backup that is put back takes back no removal. Docs/Format.md, "This machine's state".
 package struct PeopleMemory: Hashable, Sendable {
-  private(set) var files: [VaultPath: [UInt8]] = [:]
+  package private(set) var files: [VaultPath: [UInt8]] = [:]
 
   /// What strangers write is remembered up to so many bytes; what is this person's own, and of those for whom they vouch,
   /// always is.
@@ -57,7 +57,7 @@ package struct PeopleMemory: Hashable, Sendable {
   }
 
   /// Takes these closings of a person whom nothing remembered tells apart, and who chose them with their words.
-  mutating func note(_ closings: Set<StatementID>, of person: PersonID, in people: People) {
+  package mutating func note(_ closings: Set<StatementID>, of person: PersonID, in people: People) {
     for id in closings {
       let path = VaultPath.closing(person, id)
       files[path] = files[path] ?? people.files[path]
@@ -122,7 +122,7 @@ extension StateFolder {
   ///
   /// - Returns: Whether there was no room for something of people for whom nobody was known to vouch.
   @discardableResult
-  func remember(
+  package func remember(
     _ people: People, own: PersonID, wraps: [VaultPath: [UInt8]]
   ) throws(VaultError) -> Bool {
     try withLock("people-lock") { () throws(VaultError) in

@@ -12,14 +12,14 @@ import VaultTrust
 package struct LinkMemory: Hashable, Sendable {
   private var remembered: RememberedFiles
 
-  var files: [VaultPath: [UInt8]] { remembered.files }
+  package var files: [VaultPath: [UInt8]] { remembered.files }
   /// Links that ended a tenure and counted here.
   var ends: Set<StatementID> { remembered.ends }
   /// Links that would end one as well, and of which a person has said that another one does.
   var refusedEnds: Set<StatementID> { remembered.refusedEnds }
 
   /// Links whose signatures were verified before.
-  var verified: Set<StatementID> {
+  package var verified: Set<StatementID> {
     Set(
       files.keys.compactMap { path in
         if case .link(_, let id) = path { id } else { nil }
@@ -93,7 +93,7 @@ extension StateFolder {
   }
 
   /// Differs after what is remembered of a member's links has changed; nil where nothing is.
-  func linkMemoryMark(of member: MemberID) throws(VaultError) -> UInt64? {
+  package func linkMemoryMark(of member: MemberID) throws(VaultError) -> UInt64? {
     let path = Self.path(of: member)
     guard let folder = path.parent else { return nil }
     let entries = try storing(store.list(folder))
@@ -101,7 +101,7 @@ extension StateFolder {
   }
 
   /// Remembers what a person has decided, on disk when this returns.
-  func settle(
+  package func settle(
     _ member: MemberID, on end: StatementID, among ends: Set<StatementID>
   ) throws(VaultError) {
     try change(member) { $0.settle(on: end, among: ends) }
@@ -119,7 +119,7 @@ extension StateFolder {
   }
 
   /// Adds to what this machine remembers of a member's links; on disk when this returns.
-  func remember(
+  package func remember(
     _ links: MemberLinks, wraps: [VaultPath: [UInt8]]
   ) throws(VaultError) {
     // Seldom is there anything new, and then no lock is needed to see that.

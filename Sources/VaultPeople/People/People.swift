@@ -5,43 +5,43 @@ import VaultModel
 import VaultTrust
 
 /// Everyone in the vault, judged: who they are, and which devices are theirs.
-struct People: Sendable {
-  let trust: Trust
-  let persons: [PersonID: Person]
+package struct People: Sendable {
+  package let trust: Trust
+  package let persons: [PersonID: Person]
   /// Files of people that do not hold. What does not count of a person's is told of those whom somebody knows:
   /// `Vault.problems(of:)`.
-  let problems: [Problem]
+  package let problems: [Problem]
   /// The files of all statements that are sound.
   let files: [VaultPath: [UInt8]]
   /// Statements that this machine remembers and the folder lacks.
-  let lost: [VaultPath: [UInt8]]
+  package let lost: [VaultPath: [UInt8]]
   /// Statements that this machine could not read just now.
-  let unread: [BlobPath: VaultError]
+  package let unread: [BlobPath: VaultError]
   private let formerDevices: Set<DeviceID>
   private let leftOutBy: [DeviceID: [PersonID]]
 
-  subscript(id: PersonID) -> Person? { persons[id] }
+  package subscript(id: PersonID) -> Person? { persons[id] }
 
   /// Why a statement of the person could not be read just now; nil: there is none.
-  func unread(of person: PersonID) -> VaultError? {
+  package func unread(of person: PersonID) -> VaultError? {
     if unread.isEmpty { return nil }
     let folder = BlobPath("people/\(person.hex)").string + "/"
     return unread.first { $0.key.string.hasPrefix(folder) }?.value
   }
 
   /// How many devices count now, of all persons.
-  var deviceCount: Int { persons.values.reduce(0) { $0 + $1.devices.count } }
+  package var deviceCount: Int { persons.values.reduce(0) { $0 + $1.devices.count } }
 
   /// Whether a device was left out by whoever certified it, and nobody's certificate of it counts or waits.
-  func isFormer(_ device: DeviceID) -> Bool { formerDevices.contains(device) }
+  package func isFormer(_ device: DeviceID) -> Bool { formerDevices.contains(device) }
 
   /// Those who have left the device out, whoever else says that it is theirs.
-  func whoLeftOut(_ device: DeviceID) -> [PersonID] { leftOutBy[device] ?? [] }
+  package func whoLeftOut(_ device: DeviceID) -> [PersonID] { leftOutBy[device] ?? [] }
 
   /// Reads and judges everyone. A broken file is as if it were not there, and is told.
   ///
   /// - Parameter memory: What this machine has seen count, which stands whether the folder has it or not.
-  static func load(
+  package static func load(
     store: any BlobStore, files: SignedFiles, memory: PeopleMemory
   ) throws(VaultError) -> People {
     var reading = PeopleReading(store: store, vault: files.binding.vault, memory: memory)
@@ -86,7 +86,7 @@ struct People: Sendable {
   }
 
   /// Puts what this machine remembers into the folder that lacks it; durable when it returns.
-  func putBack(into store: any LocalStore) throws(VaultError) {
+  package func putBack(into store: any LocalStore) throws(VaultError) {
     for (path, bytes) in lost {
       try storing(store.replace(BlobPath(path.string), bytes, durably: true))
     }
@@ -98,7 +98,7 @@ struct People: Sendable {
   /// The certificate that vouches for what a device signed at `path`.
   ///
   /// - Throws: `damaged`, naming `path`, when nobody vouches for it; `signedByRemovedDevice`.
-  func certificate(
+  package func certificate(
     of device: DeviceID, person: PersonID, path: VaultPath
   ) throws(VaultError) -> Certificate {
     let known = try anyCertificate(of: device, person: person, path: path)
@@ -113,7 +113,7 @@ struct People: Sendable {
   /// The certificate that vouches for what a device wrote, perhaps before it was removed, and only its person reads.
   ///
   /// - Throws: As `certificate`, but for `signedByRemovedDevice`.
-  func anyCertificate(
+  package func anyCertificate(
     of device: DeviceID, person: PersonID, path: VaultPath
   ) throws(VaultError) -> CertifiedDevice {
     guard let known = persons[person] else {
