@@ -60,13 +60,22 @@ import Testing
     }
   }
 
-  /// A field twice: the last one counts. With another type of value it is one that nobody knows.
+  /// A field twice: the last one counts, and the other one has to be right. With another type of value it is one that nobody
+  /// knows.
   @Test func ofOneFieldTheLastCounts() throws {
     let twice: [UInt8] = [0x0a, 1, 0x61, 0x0a, 1, 0x62, 0x08, 5]
     let introduction = try Introduction(decoding: twice)
     #expect(introduction.name == "b")
     #expect(introduction.unknown.bytes == [0x08, 5])
     #expect(introduction.encoded() == [0x0a, 1, 0x62, 0x08, 5])
+    #expect(throws: ModelError.self) { try Introduction(decoding: [0x0a, 1, 0xff] + twice) }
+  }
+
+  /// What is too much for a reader a writer writes: `Head` is the same list of fields for both.
+  @Test func limitsAreTheReaders() {
+    let head = Head(authored: Array(repeating: .zero, count: Limits.headLists + 1))
+    let encoded = head.encoded()
+    #expect(throws: ModelError.self) { try Head(decoding: encoded) }
   }
 
   @Test func fieldsAreThoseOfTheProtoFile() throws {

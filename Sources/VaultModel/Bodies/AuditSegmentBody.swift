@@ -84,9 +84,7 @@ package struct JournalSlot: Hashable, WireMessage {
   package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
     try fields.id(1, &tag, "tag")
     try fields.message(2, &sealed)
-    try fields.number(3, &first, "first") { number in
-      number <= Limits.number ? nil : .malformed(what: "first", reason: "it is too large")
-    }
+    try fields.count(3, &first, "first")
     try fields.number(4, &position, "position")
     fields.unknown(&unknown)
   }

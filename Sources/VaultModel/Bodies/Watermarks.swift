@@ -11,16 +11,11 @@ package struct Watermarks: Hashable, WireMessage {
     self.unknown = unknown
   }
 
-  /// Of any size, other than messages that somebody else has written: whoever may write can have any number of devices, and a
-  /// machine that could not read what it has seen of them would open the vault no more.
-  package init(decoding bytes: [UInt8]) throws(ModelError) {
-    self = try WireReader.read(bytes, what: Self.what, limit: .max) {
-      (reader) throws(ModelError) in try Watermarks(reading: reader)
-    }
-  }
-
   package static let what: StaticString = "watermarks"
   package static let blank = Watermarks()
+  /// Of any size, other than messages that somebody else has written: whoever may write can have any number of devices, and a
+  /// machine that could not read what it has seen of them would open the vault no more.
+  package static let byteLimit = Int.max
 
   package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
     try fields.messages(1, &marks, "marks")

@@ -295,8 +295,7 @@ package struct Head: Hashable, WireMessage {
     try fields.messages(10, &names, "names", limit: Limits.headNames)
     try fields.messages(11, &heard, "heard", limit: Limits.headHeard)
     try fields.messages(12, &reached, "reached", limit: Limits.headHeard)
-    try fields.ids(13, &authored, "authored")
-    try Limits.check(authored.count, Limits.headLists, "authored")
+    try fields.ids(13, &authored, "authored", limit: Limits.headLists, isAscending: false)
     try fields.messages(14, &journals, "journals", limit: Limits.headJournals)
     var said = reads.map { [$0] } ?? []
     try fields.messages(15, &said, "reads", limit: 1)

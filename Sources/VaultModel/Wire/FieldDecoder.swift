@@ -77,80 +77,110 @@ package struct FieldDecoder: FieldVisitor {
     return nil
   }
 
-  /// A reader at the last of them.
-  private mutating func last(_ tag: WireTag) throws(ModelError) -> WireReader? {
-    var last: WireReader?
-    while let reader = try take(tag) { last = reader }
-    return last
-  }
-
   package mutating func number(
     _ field: Int, _ value: inout UInt64, _: StaticString, check: (UInt64) -> ModelError?
   ) throws(ModelError) {
-    var reader = try last(.varint(field))
-    value = try reader?.varint() ?? 0
-    if let error = check(value) { throw error }
+    var next = try take(.varint(field))
+    repeat {
+      value = try next?.varint() ?? 0
+      if let error = check(value) { throw error }
+      next = try take(.varint(field))
+    } while next != nil
   }
 
   package mutating func bytes(
     _ field: Int, _ value: inout [UInt8], _ name: StaticString, counts: ClosedRange<Int>
   ) throws(ModelError) {
-    var reader = try last(.bytes(field))
-    value = try reader?.byteArray() ?? []
-    guard !counts.contains(value.count) else { return }
+    var next = try take(.bytes(field))
+    repeat {
+      value = try Self.copied(try next?.bytesInPlace(), name, counts)
+      next = try take(.bytes(field))
+    } while next != nil
+  }
+
+  package mutating func bytes(
+    _ field: Int, _ value: inout [[UInt8]], _ name: StaticString, limit: Int,
+    counts: ClosedRange<Int>
+  ) throws(ModelError) {
+    value = []
+    while var reader = try take(.bytes(field)) {
+      try Limits.check(value.count + 1, limit, name)
+      value.append(try Self.copied(reader.bytesInPlace(), name, counts))
+    }
+  }
+
+  /// These bytes, if there are as many as there have to be; none where the field is absent.
+  private static func copied(
+    _ bytes: UnsafeRawBufferPointer?, _ name: StaticString, _ counts: ClosedRange<Int>
+  ) throws(ModelError) -> [UInt8] {
+    let count = bytes?.count ?? 0
+    guard !counts.contains(count) else { return bytes.map { [UInt8]($0) } ?? [] }
     let wanted =
       counts.lowerBound == counts.upperBound
       ? "\(counts.lowerBound)" : "\(counts.lowerBound) to \(counts.upperBound)"
-    throw .malformed(what: "\(name)", reason: "it has \(value.count) bytes, not \(wanted)")
+    throw .malformed(what: "\(name)", reason: "it has \(count) bytes, not \(wanted)")
   }
 
   package mutating func text(
     _ field: Int, _ value: inout String, _ name: StaticString, limit: Int
   ) throws(ModelError) {
-    var reader = try last(.bytes(field))
-    value = try reader?.string(name) ?? ""
-    try Limits.check(value.utf8.count, limit, name)
+    value = ""
+    while var reader = try take(.bytes(field)) {
+      value = try reader.string(name)
+      try Limits.check(value.utf8.count, limit, name)
+    }
   }
 
   package mutating func id<ID: FixedBytes>(
     _ field: Int, _ value: inout ID, _ name: StaticString
   ) throws(ModelError) {
-    guard var reader = try last(.bytes(field)) else {
-      throw message.malformed("\(name) is missing")
-    }
-    value = try reader.id(name)
+    var read: ID?
+    while var reader = try take(.bytes(field)) { read = try reader.id(name) }
+    guard let read else { throw message.malformed("\(name) is missing") }
+    value = read
   }
 
   package mutating func id<ID: FixedBytes>(
     _ field: Int, _ value: inout ID?, _ name: StaticString
   ) throws(ModelError) {
-    var reader = try last(.bytes(field))
-    value = try reader?.optionalID(name)
+    value = nil
+    while var reader = try take(.bytes(field)) { value = try reader.optionalID(name) }
   }
 
   package mutating func ids<ID: FixedBytes>(
-    _ field: Int, _ value: inout [ID], _ name: StaticString
+    _ field: Int, _ value: inout [ID], _ name: StaticString, limit: Int, isAscending: Bool
   ) throws(ModelError) {
     value = []
-    while var reader = try take(.bytes(field)) { value.append(try reader.id(name)) }
+    while var reader = try take(.bytes(field)) {
+      try Limits.check(value.count + 1, limit, name)
+      let next: ID = try reader.id(name)
+      if isAscending, let last = value.last, last >= next {
+        throw message.malformed("\(name) is not in order")
+      }
+      value.append(next)
+    }
   }
 
   package mutating func message<Message: WireMessage>(
     _ field: Int, _ value: inout Message
   ) throws(ModelError) {
-    guard var reader = try last(.bytes(field)) else {
-      return value = try Message(decoding: [])
+    var read: Message?
+    while var reader = try take(.bytes(field)) {
+      read = try Message(reading: reader.message(Message.what))
     }
-    value = try Message(reading: reader.message(Message.what))
+    guard let read else { return value = try Message(decoding: []) }
+    value = read
   }
 
   package mutating func messages<Message: WireMessage>(
-    _ field: Int, _ value: inout [Message], _ name: StaticString, limit: Int
+    _ field: Int, _ value: inout [Message], _ name: StaticString, limit: Int,
+    where isKnown: (Message) -> Bool
   ) throws(ModelError) {
     value = []
     while var reader = try take(.bytes(field)) {
       try Limits.check(value.count + 1, limit, name)
-      value.append(try Message(reading: reader.message(Message.what)))
+      let message = try Message(reading: reader.message(Message.what))
+      if isKnown(message) { value.append(message) }
     }
   }
 

@@ -21,6 +21,12 @@ package struct FieldEncoder: FieldVisitor {
     writer.bytes(field, value)
   }
 
+  package mutating func bytes(
+    _ field: Int, _ value: inout [[UInt8]], _: StaticString, limit: Int, counts: ClosedRange<Int>
+  ) {
+    for element in value { writer.element(field, element) }
+  }
+
   package mutating func text(_ field: Int, _ value: inout String, _: StaticString, limit: Int) {
     writer.string(field, value)
   }
@@ -33,7 +39,9 @@ package struct FieldEncoder: FieldVisitor {
     writer.id(field, value)
   }
 
-  package mutating func ids<ID: FixedBytes>(_ field: Int, _ value: inout [ID], _: StaticString) {
+  package mutating func ids<ID: FixedBytes>(
+    _ field: Int, _ value: inout [ID], _: StaticString, limit: Int, isAscending: Bool
+  ) {
     for id in value { writer.elementID(field, id) }
   }
 
@@ -42,7 +50,8 @@ package struct FieldEncoder: FieldVisitor {
   }
 
   package mutating func messages<Message: WireMessage>(
-    _ field: Int, _ value: inout [Message], _: StaticString, limit: Int
+    _ field: Int, _ value: inout [Message], _: StaticString, limit: Int,
+    where isKnown: (Message) -> Bool
   ) {
     for message in value { append(field, message) }
   }

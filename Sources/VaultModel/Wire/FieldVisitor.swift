@@ -1,8 +1,8 @@
 /// What goes through the fields of a `WireMessage`: a `FieldDecoder` puts what it reads into each value, a
 /// `FieldEncoder` writes what stands in it.
 ///
-/// `name` is what errors call the field. A field of which a message has several keeps the last one. Only a decoder
-/// looks at counts, limits and checks.
+/// `name` is what errors call the field. A field of which a message has several keeps the last one, and those before have
+/// to be right as well. Only a decoder looks at counts, limits, orders and checks.
 package protocol FieldVisitor {
   /// A `uint32`, `uint64` or enumeration; 0 where it is absent.
   ///
@@ -14,6 +14,12 @@ package protocol FieldVisitor {
   /// A field of bytes; none where it is absent.
   mutating func bytes(
     _ field: Int, _ value: inout [UInt8], _ name: StaticString, counts: ClosedRange<Int>
+  ) throws(ModelError)
+
+  /// As many fields of bytes as there are, `limit` at most.
+  mutating func bytes(
+    _ field: Int, _ value: inout [[UInt8]], _ name: StaticString, limit: Int,
+    counts: ClosedRange<Int>
   ) throws(ModelError)
 
   /// Text; empty where it is absent.
@@ -33,9 +39,11 @@ package protocol FieldVisitor {
     _ field: Int, _ value: inout ID?, _ name: StaticString
   ) throws(ModelError)
 
-  /// As many ids as there are.
+  /// As many ids as there are, `limit` at most.
+  ///
+  /// - Parameter isAscending: Whether each has to be greater than the one before it.
   mutating func ids<ID: FixedBytes>(
-    _ field: Int, _ value: inout [ID], _ name: StaticString
+    _ field: Int, _ value: inout [ID], _ name: StaticString, limit: Int, isAscending: Bool
   ) throws(ModelError)
 
   /// A message, written even if it is empty; one that is absent is read as an empty one.
@@ -43,9 +51,10 @@ package protocol FieldVisitor {
     _ field: Int, _ value: inout Message
   ) throws(ModelError)
 
-  /// As many messages as there are, `limit` at most.
+  /// As many messages as there are, `limit` at most, of those of which `isKnown` holds; others are passed over.
   mutating func messages<Message: WireMessage>(
-    _ field: Int, _ value: inout [Message], _ name: StaticString, limit: Int
+    _ field: Int, _ value: inout [Message], _ name: StaticString, limit: Int,
+    where isKnown: (Message) -> Bool
   ) throws(ModelError)
 
   /// All fields that were not visited before, as they stood.
@@ -72,8 +81,17 @@ extension FieldVisitor {
     value = UInt32(truncatingIfNeeded: wide)
   }
 
+  /// A number to which one may be added.
+  package mutating func count(
+    _ field: Int, _ value: inout UInt64, _ name: StaticString
+  ) throws(ModelError) {
+    try number(field, &value, name) { number in
+      number <= Limits.number ? nil : .malformed(what: "\(name)", reason: "it is too large")
+    }
+  }
+
   /// A number where counting starts at one.
-  mutating func ordinal(
+  package mutating func ordinal(
     _ field: Int, _ value: inout UInt64, _ name: StaticString
   ) throws(ModelError) {
     try number(field, &value, name) { number in
@@ -83,7 +101,7 @@ extension FieldVisitor {
   }
 
   /// Milliseconds since 1970, until the end of the year 9999.
-  mutating func time(
+  package mutating func time(
     _ field: Int, _ value: inout UInt64, _ name: StaticString
   ) throws(ModelError) {
     try number(field, &value, name) { time in
@@ -118,11 +136,27 @@ extension FieldVisitor {
     try text(field, &value, name, limit: .max)
   }
 
-  /// As many messages as there are.
-  mutating func messages<Message: WireMessage>(
-    _ field: Int, _ value: inout [Message], _ name: StaticString
+  /// As many ids as there are.
+  mutating func ids<ID: FixedBytes>(
+    _ field: Int, _ value: inout [ID], _ name: StaticString
   ) throws(ModelError) {
-    try messages(field, &value, name, limit: .max)
+    try ids(field, &value, name, limit: .max, isAscending: false)
+  }
+
+  /// An id; nil where it is absent. An empty one is none.
+  package mutating func idIfThere<ID: FixedBytes>(
+    _ field: Int, _ value: inout ID?, _ name: StaticString
+  ) throws(ModelError) {
+    var all = value.map { [$0] } ?? []
+    try ids(field, &all, name)
+    value = all.last
+  }
+
+  /// As many messages as there are, `limit` at most.
+  package mutating func messages<Message: WireMessage>(
+    _ field: Int, _ value: inout [Message], _ name: StaticString, limit: Int = .max
+  ) throws(ModelError) {
+    try messages(field, &value, name, limit: limit) { _ in true }
   }
 
   /// Bytes that may be absent, and are `count` where they are not.

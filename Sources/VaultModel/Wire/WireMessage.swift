@@ -11,18 +11,26 @@ package protocol WireMessage: Sendable {
   /// The message whose fields are all absent. It is what reading begins with, and seldom a message that may stand
   /// anywhere.
   static var blank: Self { get }
+  /// How many bytes the message may have where it stands by itself; 1 MiB mostly.
+  static var byteLimit: Int { get }
   /// Calls `fields` for each field.
   ///
   /// - Throws: What the visitor refuses. `FieldEncoder` refuses nothing.
   mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError)
+  /// Throws what forbids these fields in one message. Reading calls it at the end, writing never does.
+  func check() throws(ModelError)
 }
 
 extension WireMessage {
-  /// Reads the message that these bytes, at most 1 MiB, encode.
+  package static var byteLimit: Int { Limits.signedFileBytes }
+
+  package func check() throws(ModelError) {}
+
+  /// Reads the message that these bytes, at most `byteLimit`, encode.
   ///
   /// - Throws: `malformed`, `limit`, and what the message throws for its fields.
   package init(decoding bytes: [UInt8]) throws(ModelError) {
-    self = try WireReader.read(bytes, what: Self.what, limit: Limits.signedFileBytes) {
+    self = try WireReader.read(bytes, what: Self.what, limit: Self.byteLimit) {
       (reader) throws(ModelError) in try Self(reading: reader)
     }
   }
@@ -31,6 +39,7 @@ extension WireMessage {
     self = .blank
     var fields = try FieldDecoder(reader)
     try visit(&fields)
+    try check()
   }
 
   /// Fields in ascending order of their numbers, absent ones left out, unknown ones last.
