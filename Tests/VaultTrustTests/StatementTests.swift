@@ -70,6 +70,31 @@ import VaultTrust
     #expect(family.world.trust().role(family.carl, in: family.emma) == nil)
   }
 
+  /// Fields stand in any order. The last one of a field that may stand once counts, and those before have to be right.
+  @Test func ofFieldsInAnyOrderTheLastCountsAndEachIsRight() throws {
+    let family = Family()
+    let link = Link(
+      member: family.emma, person: family.anna.id, certificate: family.annaDesk.certificate,
+      place: family.annasPlace, follows: [family.carlIn], changes: [.take(family.carl)],
+      epoch: .zero, wraps: [family.wrap(family.anna, family.start)], time: 5)
+    let body = link.encoded()
+    let member = 2 + MemberID.byteCount
+    #expect(try Link(decoding: Array(body.dropFirst(member) + body.prefix(member))) == link)
+    let other: [UInt8] = [0x0a, 32] + [UInt8](repeating: 7, count: 32)
+    #expect(try Link(decoding: other + body) == link)
+    // A member of one byte, an empty place, an empty change of a known kind, an empty epoch, a time after the last one.
+    let wrong: [[UInt8]] = [
+      [0x0a, 1, 7], [0x22, 0], [0x32, 2, 0x08, 1], [0x3a, 0],
+      [0x48] + [UInt8](repeating: 0xff, count: 9) + [1],
+    ]
+    for field in wrong {
+      #expect(throws: ModelError.self, "\(field)") { try Link(decoding: field + body) }
+    }
+    // Of a kind that nobody knows any number may stand.
+    let unknown = Array(repeatElement([0x32, 2, 0x08, 7], count: 100).joined()) as [UInt8]
+    #expect(try Link(decoding: unknown + body) == link)
+  }
+
   @Test func listsOnlyGoUp() {
     let family = Family()
     var link = Link(

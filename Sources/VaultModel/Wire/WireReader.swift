@@ -85,7 +85,7 @@ package struct WireReader {
     throw malformed("a number is cut short or too long")
   }
 
-  package mutating func uint32() throws(ModelError) -> UInt32 {
+  mutating func uint32() throws(ModelError) -> UInt32 {
     guard let value = UInt32(exactly: try varint()) else {
       throw malformed("a number is above 32 bits")
     }
@@ -117,7 +117,7 @@ package struct WireReader {
     return try take(count)
   }
 
-  package mutating func byteArray() throws(ModelError) -> [UInt8] { [UInt8](try bytesInPlace()) }
+  mutating func byteArray() throws(ModelError) -> [UInt8] { [UInt8](try bytesInPlace()) }
 
   package mutating func id<ID: FixedBytes>(_ field: StaticString) throws(ModelError) -> ID {
     let bytes = try bytesInPlace()

@@ -7,7 +7,7 @@ package struct WireWriter {
 
   package init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-  package mutating func varint(_ field: Int, _ value: UInt64) {
+  mutating func varint(_ field: Int, _ value: UInt64) {
     guard value != 0 else { return }
     tag(field, 0)
     append(value)
@@ -27,7 +27,7 @@ package struct WireWriter {
     withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  package mutating func bytes(_ field: Int, _ value: [UInt8]) {
+  mutating func bytes(_ field: Int, _ value: [UInt8]) {
     guard !value.isEmpty else { return }
     element(field, value)
   }
@@ -39,7 +39,7 @@ package struct WireWriter {
     bytes.append(contentsOf: value.utf8)
   }
 
-  package mutating func id(_ field: Int, _ value: (some FixedBytes)?) {
+  mutating func id(_ field: Int, _ value: (some FixedBytes)?) {
     guard let value else { return }
     elementID(field, value)
   }

@@ -39,52 +39,20 @@ package struct Certificate: Hashable, Sendable {
   package var consentBody: [UInt8] { person.bytes + device.bytes }
 }
 
-extension Certificate {
-  package init(decoding body: [UInt8]) throws(ModelError) {
-    self = try WireReader.read(body, what: "certificate", limit: StatementLimits.certificateBytes) {
-      reader throws(ModelError) in try Certificate(from: &reader)
-    }
-  }
+extension Certificate: WireMessage {
+  package static let what: StaticString = "certificate"
+  package static let byteLimit = StatementLimits.certificateBytes
+  package static let blank = Certificate(person: .zero, generation: .zero, signingKey: .zero)
 
-  private init(from reader: inout WireReader) throws(ModelError) {
-    var person: PersonID?
-    var generation: StatementID?
-    var signingKey: VerifyingKey?
-    var certificate = Certificate(person: .zero, generation: .zero, signingKey: .zero)
-    while let tag = try reader.next() {
-      switch tag {
-      case .bytes(1): person = try reader.id("person")
-      case .bytes(2): generation = try reader.id("generation")
-      case .bytes(3): signingKey = try reader.id("signing public key")
-      case .bytes(4):
-        certificate.agreementKey = try reader.byteArray(
-          limit: StatementLimits.agreementKeyBytes, "agreement public key")
-      case .bytes(5):
-        certificate.consent = try reader.byteArray(limit: SignedFile.signatureSize, "consent")
-      case .bytes(6): certificate.approver = try reader.id("approver")
-      case .varint(7): certificate.time = try reader.time()
-      case .bytes(8):
-        certificate.approval = try reader.byteArray(
-          limit: StatementLimits.approvalBytes, "approval")
-      default: _ = try reader.skip(tag)
-      }
-    }
-    certificate.person = try reader.required(person, "person")
-    certificate.generation = try reader.required(generation, "generation")
-    certificate.signingKey = try reader.required(signingKey, "signing public key")
-    self = certificate
-  }
-
-  package func encoded() -> [UInt8] {
-    var writer = WireWriter()
-    writer.id(1, person)
-    writer.id(2, generation)
-    writer.id(3, signingKey)
-    writer.bytes(4, agreementKey)
-    writer.bytes(5, consent)
-    writer.id(6, approver)
-    writer.varint(7, time)
-    writer.bytes(8, approval)
-    return writer.bytes
+  package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    try fields.id(1, &person, "person")
+    try fields.id(2, &generation, "generation")
+    try fields.id(3, &signingKey, "signing public key")
+    try fields.bytes(
+      4, &agreementKey, "agreement public key", counts: 0...StatementLimits.agreementKeyBytes)
+    try fields.bytes(5, &consent, "consent", counts: 0...SignedFile.signatureSize)
+    try fields.idIfThere(6, &approver, "approver")
+    try fields.time(7, &time, "time")
+    try fields.bytes(8, &approval, "approval", counts: 0...StatementLimits.approvalBytes)
   }
 }

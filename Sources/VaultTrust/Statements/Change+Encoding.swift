@@ -1,6 +1,7 @@
 import VaultModel
 
-extension Change {
+/// A change as it stands in a link.
+struct StoredChange: WireMessage {
   private enum Kind {
     static let give: UInt64 = 1
     static let limit: UInt64 = 2
@@ -9,57 +10,62 @@ extension Change {
     static let agree: UInt64 = 5
   }
 
-  /// The change; nil for one of a kind that this program does not know.
-  init?(from reader: inout WireReader) throws(ModelError) {
-    var kind: UInt64 = 0
-    var person: PersonID?
-    var role: UInt64 = 0
-    var until: UInt64 = 0
-    while let tag = try reader.next() {
-      switch tag {
-      case .varint(1): kind = try reader.number()
-      case .bytes(2): person = try reader.id("person")
-      case .varint(3): role = try reader.number()
-      case .varint(4): until = try reader.time()
-      default: _ = try reader.skip(tag)
-      }
-    }
-    guard (Kind.give...Kind.agree).contains(kind) else { return nil }
-    let whom = try reader.required(person, "person")
-    switch (kind, role) {
-    case (Kind.give, 1...3):
-      let role = try reader.required(Role(number: role), "role")
-      guard role != .owner || until == 0 else { throw reader.malformed("an owner has no end") }
-      self = .give(whom, role, until: until)
-    case (Kind.limit, 0), (Kind.limit, 2), (Kind.limit, 3):
-      self = .limit(whom, Role(number: role), until: until)
-    case (Kind.handOver, 1): self = .handOver(whom)
-    case (Kind.offer, 1): self = .offer(whom)
-    case (Kind.agree, 1): self = .agree(whom)
-    default: throw reader.malformed("a change has a role that it cannot have")
-    }
+  private var kind: UInt64
+  private var person: PersonID?
+  private var role: UInt64
+  private var until: UInt64
+
+  private init(_ kind: UInt64, _ person: PersonID?, _ role: UInt64, until: UInt64 = 0) {
+    self.kind = kind
+    self.person = person
+    self.role = role
+    self.until = until
   }
 
-  func encode(into writer: inout WireWriter) {
-    switch self {
+  init(_ change: Change) {
+    switch change {
     case .give(let person, let role, let until):
-      Self.encode(Kind.give, person, role.number, until, into: &writer)
+      self.init(Kind.give, person, role.number, until: until)
     case .limit(let person, let role, let until):
-      Self.encode(Kind.limit, person, role?.number ?? 0, until, into: &writer)
-    case .handOver(let taker): Self.encode(Kind.handOver, taker, 1, 0, into: &writer)
-    case .offer(let taker): Self.encode(Kind.offer, taker, 1, 0, into: &writer)
-    case .agree(let taker): Self.encode(Kind.agree, taker, 1, 0, into: &writer)
+      self.init(Kind.limit, person, role?.number ?? 0, until: until)
+    case .handOver(let taker): self.init(Kind.handOver, taker, 1)
+    case .offer(let taker): self.init(Kind.offer, taker, 1)
+    case .agree(let taker): self.init(Kind.agree, taker, 1)
     }
   }
 
-  private static func encode(
-    _ kind: UInt64, _ person: PersonID, _ role: UInt64, _ until: UInt64,
-    into writer: inout WireWriter
-  ) {
-    writer.varint(1, kind)
-    writer.id(2, person)
-    writer.varint(3, role)
-    writer.varint(4, until)
+  static let what: StaticString = "change"
+  static let blank = StoredChange(0, nil, 0)
+
+  mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    try fields.count(1, &kind, "kind")
+    try fields.idIfThere(2, &person, "person")
+    try fields.count(3, &role, "role")
+    try fields.time(4, &until, "until")
+  }
+
+  func check() throws(ModelError) {
+    guard isKnown, change == nil else { return }
+    throw .malformed(what: "change", reason: "it has no person, or a role that it cannot have")
+  }
+
+  /// Whether it is of a kind that this program knows.
+  var isKnown: Bool { (Kind.give...Kind.agree).contains(kind) }
+
+  /// Nil for one that is of no known kind, or that no link may have.
+  var change: Change? {
+    guard let person else { return nil }
+    switch (kind, role) {
+    // An owner has no end.
+    case (Kind.give, 1): return until == 0 ? .give(person, .owner, until: 0) : nil
+    case (Kind.give, 2...3): return Role(number: role).map { .give(person, $0, until: until) }
+    case (Kind.limit, 0), (Kind.limit, 2...3):
+      return .limit(person, Role(number: role), until: until)
+    case (Kind.handOver, 1): return .handOver(person)
+    case (Kind.offer, 1): return .offer(person)
+    case (Kind.agree, 1): return .agree(person)
+    default: return nil
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import VaultModel
 
 /// What a device's head of a member says in the open: `members/<member>/heads/<device>`.
-package struct HeadFile: Hashable, Sendable {
+package struct HeadFile: Hashable, WireMessage {
   package var member: MemberID
   package var person: PersonID
   package var certificate: StatementID
@@ -38,57 +38,23 @@ package struct HeadFile: Hashable, Sendable {
     self.keyID = keyID
   }
 
-  package init(decoding body: [UInt8]) throws(ModelError) {
-    self = try WireReader.read(body, what: "head", limit: StatementLimits.headBytes) {
-      reader throws(ModelError) in try HeadFile(from: &reader)
-    }
-  }
+  package static let what: StaticString = "head"
+  package static let byteLimit = StatementLimits.headBytes
+  package static let blank = HeadFile(
+    member: .zero, person: .zero, certificate: .zero, device: .zero, counter: 0, epoch: .zero)
 
-  private init(from reader: inout WireReader) throws(ModelError) {
-    var ids: (member: MemberID?, person: PersonID?, device: DeviceID?)
-    var certificate: StatementID?
-    var epoch: StatementID?
-    var head = HeadFile(
-      member: .zero, person: .zero, certificate: .zero, device: .zero, counter: 0, epoch: .zero)
-    while let tag = try reader.next() {
-      switch tag {
-      case .bytes(1): ids.member = try reader.id("member")
-      case .bytes(2): ids.person = try reader.id("person")
-      case .bytes(3): certificate = try reader.id("certificate")
-      case .bytes(4): ids.device = try reader.id("device")
-      case .varint(5): head.counter = try reader.number()
-      case .bytes(6): head.previous = try reader.id("previous")
-      case .bytes(7): epoch = try reader.id("epoch")
-      case .bytes(8):
-        try reader.appendAscending(to: &head.follows, limit: StatementLimits.linkFollows, "follows")
-      case .bytes(9): head.sealed = try reader.byteArray()
-      case .bytes(10): head.generation = try reader.id("generation")
-      case .bytes(11): head.keyID = try reader.id("key id")
-      default: _ = try reader.skip(tag)
-      }
-    }
-    head.member = try reader.required(ids.member, "member")
-    head.person = try reader.required(ids.person, "person")
-    head.certificate = try reader.required(certificate, "certificate")
-    head.device = try reader.required(ids.device, "device")
-    head.epoch = try reader.required(epoch, "epoch")
-    guard head.counter > 0 else { throw reader.malformed("the counter is zero") }
-    self = head
-  }
-
-  package func encoded() -> [UInt8] {
-    var writer = WireWriter()
-    writer.id(1, member)
-    writer.id(2, person)
-    writer.id(3, certificate)
-    writer.id(4, device)
-    writer.varint(5, counter)
-    writer.id(6, previous)
-    writer.id(7, epoch)
-    for id in follows { writer.elementID(8, id) }
-    writer.bytes(9, sealed)
-    writer.id(10, generation)
-    writer.id(11, keyID)
-    return writer.bytes
+  package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    try fields.id(1, &member, "member")
+    try fields.id(2, &person, "person")
+    try fields.id(3, &certificate, "certificate")
+    try fields.id(4, &device, "device")
+    try fields.ordinal(5, &counter, "counter")
+    try fields.idIfThere(6, &previous, "previous")
+    try fields.id(7, &epoch, "epoch")
+    try fields.ids(
+      8, &follows, "follows", limit: StatementLimits.linkFollows, isAscending: true)
+    try fields.bytes(9, &sealed, "sealed", counts: 0...StatementLimits.headBytes)
+    try fields.idIfThere(10, &generation, "generation")
+    try fields.idIfThere(11, &keyID, "key id")
   }
 }

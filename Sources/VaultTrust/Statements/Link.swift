@@ -63,8 +63,8 @@ extension Link {
 
 /// The newest head that a device wrote before its person left.
 package struct LastHead: Hashable, Sendable {
-  package let device: DeviceID
-  package let counter: UInt64
+  package var device: DeviceID
+  package var counter: UInt64
 
   package init(device: DeviceID, counter: UInt64) {
     self.device = device
@@ -75,9 +75,9 @@ package struct LastHead: Hashable, Sendable {
 /// A seat among a member's owners: who sits there may change, its seniority does not.
 package struct Place: Hashable, Sendable {
   /// The link that made it; the member's root for the first one.
-  package let link: StatementID
+  package var link: StatementID
   /// For whom it was made.
-  package let person: PersonID
+  package var person: PersonID
 
   package init(link: StatementID, person: PersonID) {
     self.link = link
@@ -109,10 +109,10 @@ package enum Change: Hashable, Sendable {
 /// An epoch's key for one person's generation; the key stands in a file of its own.
 package struct Wrap: Hashable, Sendable {
   /// The link that began the epoch; nil: the one in which this stands.
-  package let epoch: StatementID?
-  package let person: PersonID
-  package let generation: StatementID
-  package let file: FileHash
+  package var epoch: StatementID?
+  package var person: PersonID
+  package var generation: StatementID
+  package var file: FileHash
 
   package init(epoch: StatementID?, person: PersonID, generation: StatementID, file: FileHash) {
     self.epoch = epoch

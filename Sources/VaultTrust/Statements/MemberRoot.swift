@@ -1,7 +1,7 @@
 import VaultModel
 
 /// A member begins, and its creator has the first place: `members/<member>/root`.
-package struct MemberRoot: Hashable, Sendable {
+package struct MemberRoot: Hashable, WireMessage {
   package var person: PersonID
   package var certificate: StatementID
   /// Makes every member another one.
@@ -21,38 +21,15 @@ package struct MemberRoot: Hashable, Sendable {
     self.renews = renews
   }
 
-  package init(decoding body: [UInt8]) throws(ModelError) {
-    self = try WireReader.read(body, what: "member root", limit: StatementLimits.rootBytes) {
-      reader throws(ModelError) in
-      var person: PersonID?
-      var certificate: StatementID?
-      var random: FileHash?
-      var time: UInt64 = 0
-      var renews: MemberID?
-      while let tag = try reader.next() {
-        switch tag {
-        case .bytes(1): person = try reader.id("person")
-        case .bytes(2): certificate = try reader.id("certificate")
-        case .bytes(3): random = try reader.id("random")
-        case .varint(4): time = try reader.time()
-        case .bytes(5): renews = try reader.id("renewed member")
-        default: _ = try reader.skip(tag)
-        }
-      }
-      return MemberRoot(
-        person: try reader.required(person, "person"),
-        certificate: try reader.required(certificate, "certificate"),
-        random: try reader.required(random, "random"), time: time, renews: renews)
-    }
-  }
+  package static let what: StaticString = "member root"
+  package static let byteLimit = StatementLimits.rootBytes
+  package static let blank = MemberRoot(person: .zero, certificate: .zero, random: .zero)
 
-  package func encoded() -> [UInt8] {
-    var writer = WireWriter()
-    writer.id(1, person)
-    writer.id(2, certificate)
-    writer.id(3, random)
-    writer.varint(4, time)
-    writer.id(5, renews)
-    return writer.bytes
+  package mutating func visit(_ fields: inout some FieldVisitor) throws(ModelError) {
+    try fields.id(1, &person, "person")
+    try fields.id(2, &certificate, "certificate")
+    try fields.id(3, &random, "random")
+    try fields.time(4, &time, "time")
+    try fields.idIfThere(5, &renews, "renewed member")
   }
 }
