@@ -18,15 +18,17 @@ import VaultModel
     try family.meet(at: usb)
   }
 
+  /// - Parameter folder: The device's own, by default.
   private func syncLocked(
-    _ device: Family.Device, _ change: (inout SyncOptions) -> Void = { _ in }
+    _ device: Family.Device, on folder: (any LocalStore)? = nil,
+    _ change: (inout SyncOptions) -> Void = { _ in }
   ) throws -> SyncReport {
     var options = SyncOptions()
     change(&options)
     return try RemoteSync(
       .locked(
         VaultCopy(
-          id: device.vault.id, store: device.store,
+          id: device.vault.id, store: folder ?? device.store,
           state: StateFolder(store: device.stateStore))),
       remote: usb, name: #require(RemoteName("usb")), options: options
     ).run()
@@ -37,6 +39,34 @@ import VaultModel
     let report = try syncLocked(family[0])
     #expect(report.problems == [])
     #expect(report.pushed.objectCount == 2)
+    try family[1].sync(usb)
+    try family.expectAgreement()
+  }
+
+  /// The disk does not give an object just now: with its head there no sync while locked, nor one without its keys, would put it
+  /// there any more.
+  @Test func whatCannotBeReadIsPutThereBeforeItsHead() throws {
+    let desk = family[0]
+    let before = desk.store.blobs
+    try desk.write("New", "x")
+    let new = desk.store.blobs.keys.filter {
+      $0.string.contains("/objects/") && before[$0] == nil
+    }
+    let head = BlobPath(VaultPath.head(try desk.emma.id, desk.vault.device).string)
+    let there = try #require(usb.blobs[head])
+    let failing = UnreadableStore(desk.store)
+    for path in new {
+      failing.refuse([path])
+      let report = try syncLocked(desk, on: failing)
+      #expect(report.problems.map(\.path) == [path.string])
+      #expect(usb.blobs[head] == there && usb.blobs[path] == nil)
+      // So that each of them is the one that is missing.
+      for path in new { try usb.remove(path) }
+    }
+    failing.refuse([])
+    #expect(try syncLocked(desk, on: failing).problems == [])
+    #expect(usb.blobs[head] == desk.store.blobs[head])
+    #expect(!new.isEmpty && new.allSatisfy { usb.blobs[$0] == desk.store.blobs[$0] })
     try family[1].sync(usb)
     try family.expectAgreement()
   }

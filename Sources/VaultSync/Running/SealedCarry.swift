@@ -104,8 +104,8 @@ struct SealedCarry {
     return true
   }
 
-  /// Puts every object that is here and the remote does not list there, and then these heads. Without any, links all the
-  /// same: who has left has no key any more.
+  /// Puts every object that is here and the remote does not list there, and then these heads, unless an object could not be
+  /// read just now. Without any head, links all the same: who has left has no key any more.
   func push(_ paths: [VaultPath]) throws(SyncError) {
     guard !paths.isEmpty else {
       return try StatementSync(session: session, exchange: exchange).push(member)
@@ -115,10 +115,13 @@ struct SealedCarry {
       ObjectListing.load(member, session: session), for: here.keys, of: member, session: session)
     let other = here.filter { there[$0.key] != $0.value }.sorted { $0.key < $1.key }
     let keys = try keysInUse()
+    let unread = Gathered<ObjectName>()
     try session.forEach(other) { [self] (object) throws(SyncError) in
-      try put(object.key, byteCountThere: there[object.key], keys)
+      if try !put(object.key, byteCountThere: there[object.key], keys) { unread.add(object.key) }
     }
     try StatementSync(session: session, exchange: exchange).push(member)
+    // Once a head is there nothing more is put there that it may name.
+    guard unread.all.isEmpty else { return }
     try session.flush()
     var files: [SignedExchange.HeadFile] = []
     for path in paths {
@@ -128,36 +131,58 @@ struct SealedCarry {
   }
 
   /// Puts an object there; where one stands of another length, only if that can be none and this one can.
+  ///
+  /// - Returns: False when it could not be read just now, and so may be missing there.
   private func put(
     _ name: ObjectName, byteCountThere: UInt64?, _ keys: Set<KeyID>
-  ) throws(SyncError) {
+  ) throws(SyncError) -> Bool {
     let path = VaultPath.object(member, name)
+    let file: [UInt8]
+    switch try readHere(path) {
+    case .read(let bytes): file = bytes
+    case .useless: return true
+    case .unread:
+      guard byteCountThere != nil else { return false }
+      return try hasForm(there: path)
+    }
     // What older epochs left is not brought back to where it was removed.
-    guard let file = try readHere(path), isInUse(file, keys) else { return }
+    guard isInUse(file, keys) else { return true }
     guard ObjectStore.hasForm(file) else {
-      return session.note(
+      session.note(
         SyncProblem(
           .damaged(path: path.string, reason: "\(file.count) bytes is no size of an object"),
           here: path.string))
+      return true
     }
-    if byteCountThere != nil, try hasForm(there: path) { return }
+    if byteCountThere != nil, try hasForm(there: path) { return true }
     try session.put(path, file)
+    return true
   }
 
-  /// An object's file; nil when it is gone by now, or cannot be read, which is noted: it keeps nothing else away.
-  private func readHere(_ path: VaultPath) throws(SyncError) -> [UInt8]? {
+  /// What came of reading an object's file here.
+  private enum FileHere {
+    case read([UInt8])
+    /// It is gone by now, or can be no object, which is noted: it keeps nothing else away.
+    case useless
+    /// The disk did not give it, which is noted: it may be whole.
+    case unread
+  }
+
+  private func readHere(_ path: VaultPath) throws(SyncError) -> FileHere {
     do {
-      return try session.home.store.read(BlobPath(path.string), limit: Self.sizeLimit)
+      let bytes = try session.home.store.read(BlobPath(path.string), limit: Self.sizeLimit)
+      return .read(bytes)
     } catch {
-      if case .notFound = error { return nil }
-      guard error.concernsOneFile else { throw .vault(VaultError(error)) }
-      session.note(SyncProblem(VaultError(error), here: path.string))
-      return nil
+      if case .notFound = error { return .useless }
+      let cause = VaultError(error)
+      guard error.concernsOneFile else { throw .vault(cause) }
+      session.note(SyncProblem(cause, here: path.string))
+      return cause.isDamage ? .useless : .unread
     }
   }
 
   private func isTornHere(_ name: ObjectName) throws(SyncError) -> Bool {
-    guard let file = try readHere(.object(member, name)) else { return true }
+    guard case .read(let file) = try readHere(.object(member, name)) else { return true }
     return !ObjectStore.hasForm(file)
   }
 
