@@ -165,25 +165,6 @@ extension SyncSession {
   }
 }
 
-extension SyncReport {
-  /// What a person should know of, also one who did not see this report.
-  fileprivate var findings: [RemoteMemory.Finding] {
-    problems.filter { $0.severity > .note }.prefix(Self.findingLimit)
-      .map(RemoteMemory.Finding.init)
-  }
-
-  /// Earlier findings, with what this sync has found damaged here.
-  fileprivate func findings(
-    ofDamageHere earlier: [RemoteMemory.Finding]
-  ) -> [RemoteMemory.Finding] {
-    let now = findings.filter { $0.kind == .damagedHere }
-    return Array((now + earlier.filter { $0.kind != .damagedHere }).prefix(Self.findingLimit))
-  }
-
-  /// So many are kept.
-  private static let findingLimit = 8
-}
-
 extension SyncError {
   /// Whether the remote is at fault, and not what is here.
   fileprivate var isOfRemote: Bool {
