@@ -114,7 +114,7 @@ package struct RemoteSync {
       do { if !options.isDryRun { try file.store(session.memory) } } catch {}
       throw error
     }
-    session.rememberSuccess(at: now, whereItCompares: mayCompare)
+    session.rememberSuccess(at: now, reach.kind, whereItCompares: mayCompare)
     if !options.isDryRun {
       try file.store(session.memory)
       try noteClock(now, in: session.home.state)
@@ -145,16 +145,16 @@ package struct RemoteSync {
 }
 
 extension SyncSession {
-  fileprivate func rememberSuccess(at now: UInt64, whereItCompares mayCompare: Bool) {
+  fileprivate func rememberSuccess(
+    at now: UInt64, _ reach: SyncReach.Kind, whereItCompares mayCompare: Bool
+  ) {
     let (report, isToBeCompared) = (report, isToBeCompared)
+    let findings = findings(besides: memory.findings, reach)
     rememberLoss(at: now, whereItCompares: mayCompare)
     remember { memory in
       memory.succeed(at: now)
       memory.pendingCommitCount = report.pendingCommitCount
-      // A sync that only puts has not looked at what is to be taken.
-      memory.findings =
-        options.direction == .push
-        ? report.findings(ofDamageHere: memory.findings) : report.findings
+      memory.findings = findings
       if looksEverywhere { memory.lastFullLook = now }
       if isToBeCompared {
         memory.lastComparison = 0
@@ -162,6 +162,16 @@ extension SyncSession {
         memory.lastComparison = now
       }
     }
+  }
+
+  /// What a person should know after this sync.
+  private func findings(
+    besides earlier: [RemoteMemory.Finding], _ reach: SyncReach.Kind
+  ) -> [RemoteMemory.Finding] {
+    // A sync that only puts has not looked at what is to be taken.
+    if options.direction == .push { return report.findings(ofDamageHere: earlier) }
+    // Without the keys nothing was joined.
+    return reach == .locked ? report.findings(besides: earlier) : report.findings
   }
 }
 

@@ -88,6 +88,24 @@ import VaultModel
     try family.expectAgreement()
   }
 
+  /// Nothing is joined while locked, so what waits for a person goes on waiting.
+  @Test func whatAPersonHasToDecideStaysKnown() throws {
+    let edits = (0..<50).map { RecordEdit.newRecord("Record \($0)") }
+    _ = try family[0].emma.commit(edits)
+    try family.meet(at: usb)
+    for edit in edits.prefix(40) { try family[0].delete(edit.record) }
+    try family[0].sync(usb)
+    #expect(try family[1].sync(usb).massChanges.count == 1)
+    let file = RemoteStateFile(
+      state: StateFolder(store: family[1].stateStore), remote: try #require(RemoteName("usb")))
+    for _ in 0..<2 {
+      try family[1].syncLocked(usb)
+      #expect(try file.load().findings.filter(\.needsDecision).count == 1)
+    }
+    try family[1].sync(usb) { $0.acceptsMassChange = true }
+    #expect(try file.load().findings.filter(\.needsDecision).isEmpty)
+  }
+
   @Test func aForgedFileThatWasFetchedWhileLockedIsNotUsed() throws {
     try family[0].write("New", "x")
     try family[0].sync(usb)

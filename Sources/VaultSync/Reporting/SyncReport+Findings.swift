@@ -6,6 +6,12 @@ extension SyncReport {
     problems.filter { $0.severity > .note }.map(RemoteMemory.Finding.init).kept
   }
 
+  /// The same, with what earlier syncs have found and this one may not have looked at.
+  func findings(besides earlier: [RemoteMemory.Finding]) -> [RemoteMemory.Finding] {
+    let now = findings
+    return (now + earlier.filter { !now.contains($0) }).kept
+  }
+
   /// Earlier findings, with what this sync has found damaged here.
   func findings(ofDamageHere earlier: [RemoteMemory.Finding]) -> [RemoteMemory.Finding] {
     let now = findings.filter { $0.kind == .damagedHere }
