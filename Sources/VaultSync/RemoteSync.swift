@@ -150,12 +150,15 @@ extension SyncSession {
   ) {
     let (report, isToBeCompared) = (report, isToBeCompared)
     let findings = findings(besides: memory.findings, reach)
+    // Without the keys, and where it only puts, a sync takes none.
+    let takesLogs = joinsLogs && reach == .open && options.direction != .push
     rememberLoss(at: now, whereItCompares: mayCompare)
     remember { memory in
       memory.succeed(at: now)
       memory.pendingCommitCount = report.pendingCommitCount
       memory.findings = findings
       if looksEverywhere { memory.lastFullLook = now }
+      if takesLogs { memory.lastLogs = now }
       if isToBeCompared {
         memory.lastComparison = 0
       } else if mayCompare, comparesObjects || memory.lastComparison == nil {

@@ -11,6 +11,7 @@ extension FuzzTarget {
     guard let name = RemoteName("nas") else { preconditionFailure("a name of three letters") }
     var memory = RemoteMemory()
     memory.lastFullLook = 9
+    memory.lastLogs = 8
     memory.seen[.head(random.id(), random.id())] = RemoteMemory.Seen(
       fingerprint: 255, state: RegisterState(counter: 3, hash: random.id()))
     memory.fail(at: 5, "refused by the server")

@@ -50,6 +50,25 @@ import VaultPeople
     }
   }
 
+  /// While locked, and where it only puts, a sync takes no logs, though it may be the one that looks everywhere that day.
+  @Test(arguments: [false, true])
+  func whatOneSyncCannotTakeOfLogsTheNextOneDoes(isLocked: Bool) throws {
+    let family = try Family(count: 2)
+    let laptop = family[1]
+    for device in family.devices { try syncFully(device) }
+    try note("news", by: family[0])
+    try syncFully(family[0])
+    laptop.clock.turn(bySeconds: 2 * 86_400)
+    if isLocked {
+      try laptop.syncLocked(remote)
+    } else {
+      try laptop.sync(remote) { $0.direction = .push }
+    }
+    #expect(try exports(laptop) == [])
+    try laptop.sync(remote)
+    #expect(try exports(laptop) == ["news"])
+  }
+
   /// Old segments become one a month here, there, and on the other machine; nobody brings them back.
   @Test func joinedMonthsTakeThePlaceOfTheirSegmentsEverywhere() throws {
     let family = try Family(count: 2)

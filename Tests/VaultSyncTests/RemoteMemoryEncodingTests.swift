@@ -29,6 +29,7 @@ struct RemoteMemoryEncodingTests {
     memory.lastCargoLook = memory.leftCargo.keys.first
     memory.brought = [.head(.random(), .random()): 7, .device(.random(), .random()): .max]
     memory.lastLoss = 5
+    (memory.lastFullLook, memory.lastLogs) = (7, 6)
     memory.returnedSegments = [.auditSegment(.random(), first: 1_025): 3]
     let bytes = memory.encoded()
     let again = try #require(RemoteMemory(decoding: bytes))

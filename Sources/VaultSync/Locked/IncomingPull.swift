@@ -51,7 +51,7 @@ struct IncomingPull {
   private var memory: RemoteMemory {
     var memory = RemoteMemory()
     let now = session.home.clock.milliseconds()
-    (memory.lastFullLook, memory.lastComparison) = (now, now)
+    (memory.lastFullLook, memory.lastLogs, memory.lastComparison) = (now, now, now)
     return memory
   }
 

@@ -15,8 +15,8 @@ struct HeadsSync {
 
   /// Whether it may be, before anything is looked at.
   func mayBeEnough() throws(SyncError) -> Bool {
-    // Logs of what was done move only in a sync that looks everywhere.
-    guard !session.looksEverywhere, !session.comparesObjects,
+    // It looks nowhere but at heads, and moves no logs of what was done.
+    guard !session.looksEverywhere, !session.joinsLogs, !session.comparesObjects,
       session.memory.pendingCommitCount == 0
     else { return false }
     // Only an open vault takes that in, and what was fetched while it was locked.

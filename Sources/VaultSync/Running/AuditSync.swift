@@ -6,14 +6,14 @@ import VaultTrust
 
 /// Joins the audit logs of both sides: segments are written once, like statements, and old ones are replaced by one a month.
 ///
-/// Only in a sync that looks everywhere, since a log is read when something has happened, and not before.
+/// Only once a day, since a log is read when something has happened, and not before.
 struct AuditSync {
   let session: SyncSession
   let exchange: SignedExchange
 
   /// - Parameter vault: Where segments of other devices are put; nil while it is locked.
   func run(into vault: Vault?) throws(SyncError) {
-    guard session.looksEverywhere else { return }
+    guard session.joinsLogs else { return }
     let here: Set<VaultPath>
     do { here = try segments(in: session.home.store, limit: .max) } catch {
       throw .vault(VaultError(error))

@@ -119,7 +119,7 @@ final class SignedExchange: Sendable {
         // What counts for nothing any more is no state that it could go back from.
         shown: former.contains(path) ? nil : known.shown[path],
         previous: facts?.previous, isOwn: isOwn(path), hasLines: path.isHead,
-        unchangedSince: session.looksEverywhere ? nil : facts?.unchangedSince))
+        unchangedSince: session.joinsLogs ? nil : facts?.unchangedSince))
     let didGoBack = plan.findings.contains { if case .wentBack = $0 { true } else { false } }
     if didGoBack, !session.options.repairsRemote { plan.action = .leave }
     return plan

@@ -53,6 +53,8 @@ final class SyncSession: Sendable {
   private let order: SyncOrder
   /// Every folder is looked into, also where nothing seems to have changed: when asked for, and once a day.
   let looksEverywhere: Bool
+  /// Logs are joined: where every folder is looked into, and once a day by a sync that can take those of others.
+  let joinsLogs: Bool
   /// Objects here and there are compared: when asked for, once a week, and while the remote may be losing something.
   let comparesObjects: Bool
   private let state: Guarded<State>
@@ -64,9 +66,13 @@ final class SyncSession: Sendable {
     let options = order.options
     remote = CountingStore(side.store)
     let now = home.clock.milliseconds()
-    looksEverywhere =
+    let looksEverywhere =
       options.looksEverywhere
       || memory.lastFullLook.map { now < $0 || now - $0 > Self.fullLookInterval } ?? true
+    self.looksEverywhere = looksEverywhere
+    joinsLogs =
+      looksEverywhere
+      || memory.lastLogs.map { now < $0 || now - $0 > Self.fullLookInterval } ?? true
     // Of a first sync there is nothing to be compared yet, but in a lazy vault.
     comparesObjects =
       options.looksEverywhere || memory.lastLoss != nil

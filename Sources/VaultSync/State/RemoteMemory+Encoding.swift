@@ -10,6 +10,7 @@ extension RemoteMemory {
     var lines: [String] = []
     if let lastSuccess { lines.append("success \(lastSuccess)") }
     if let lastFullLook { lines.append("look \(lastFullLook)") }
+    if let lastLogs { lines.append("logs \(lastLogs)") }
     if let lastComparison { lines.append("compared \(lastComparison)") }
     if let lastLoss { lines.append("loss \(lastLoss)") }
     lines.append("pending \(pendingCommitCount)")
@@ -72,6 +73,9 @@ extension RemoteMemory {
     case ("look", 2):
       lastFullLook = UInt64(words[1])
       return lastFullLook != nil
+    case ("logs", 2):
+      lastLogs = UInt64(words[1])
+      return lastLogs != nil
     case ("compared", 2):
       lastComparison = UInt64(words[1])
       return lastComparison != nil

@@ -101,6 +101,8 @@ package struct RemoteMemory: Hashable, Sendable {
   package var lastSuccess: UInt64?
   /// When every folder was last looked into.
   package var lastFullLook: UInt64?
+  /// When the logs of other devices were last taken from there.
+  package var lastLogs: UInt64?
   /// When the objects there were last compared with those here.
   package var lastComparison: UInt64?
   /// When a sync last saw that the remote had lost something, or had gone back; nil once a comparison has seen, an hour
