@@ -192,6 +192,38 @@ import VaultModel
     #expect(try !desk.contents().values.contains("to be deleted"))
   }
 
+  /// What the remote's older head names cannot be read there just now: the head stays until it can be.
+  @Test func anOlderHeadThatCannotBeReadJustNowStays() throws {
+    try desk.edit(record, "synced")
+    // The second one remembers the mark of the head that the first one has put there.
+    for _ in 0..<2 { try desk.sync(usb) }
+    let emma = try desk.emma
+    let head = BlobPath(VaultPath.head(emma.id, desk.vault.device).string)
+    let revision = try #require(emma.entry(record)).revision
+    let entry = BlobPath(emma.objects.vaultPath(of: revision).string)
+    // What tells of the record, and the record.
+    let segments = usb.blobs.keys.filter {
+      $0.string.contains("/objects/") && older[$0] == nil && $0 != entry
+    }
+    try #require(!segments.isEmpty && usb.blobs[entry] != nil)
+    let there = usb.blobs[head]
+    try repairOlder()
+    let failing = UnreadableStore(usb)
+    let refusals: [Set<BlobPath>] = [[head], Set(segments), [entry]]
+    for refused in refusals {
+      failing.refuse(refused)
+      for _ in 0..<2 {
+        #expect(try desk.sync(failing).untakenHeadCount > 0)
+        #expect(usb.blobs[head] == there)
+      }
+    }
+    failing.refuse([])
+    try desk.sync(failing)
+    #expect(usb.blobs[head] != there)
+    try family.meet(at: usb)
+    try expectNote("synced")
+  }
+
   /// Of one of two records that only the remote's older head names something is gone there: the other one comes back.
   @Test func whatIsWholeOfAnOlderHeadComesBackAlone() throws {
     try desk.edit(record, "synced")

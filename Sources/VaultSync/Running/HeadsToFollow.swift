@@ -44,6 +44,7 @@ struct HeadsToFollow {
     for device in devices {
       let path = VaultPath.head(member.id, device)
       guard let file = try exchange.fetched(path) else {
+        if let listed = exchange.there[path] { session.noteUnread(listed.hash) }
         session.change { $0.untakenHeadCount += 1 }
         continue
       }
@@ -58,7 +59,10 @@ struct HeadsToFollow {
         if isRest, head.isLate { continue }
         incoming.append(IncomingHead(head: head, bytes: file.bytes))
       } catch {
-        if isRest { continue }
+        if isRest {
+          if error.isOfTheMachine { session.noteUnread(file.facts.hash) }
+          continue
+        }
         if case .branched = error {
           unopened = HeadMark(counter: file.facts.counter, hash: file.facts.hash)
         } else {
@@ -187,6 +191,7 @@ struct HeadsToFollow {
         case .object(let error):
           session.note(SyncProblem(error, there: error.file ?? path.string))
           session.note(.notTaken(path, count: 1))
+          if error.isOfTheMachine { session.noteUnread(one.head.hash) }
           session.change { $0.untakenHeadCount += 1 }
         case .fatal(let error): throw error
         }

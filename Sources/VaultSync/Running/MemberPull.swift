@@ -55,12 +55,14 @@ struct MemberPull {
   }
 
   /// Takes what older heads of this device bring, in whose place its newer one stays: that takes theirs on the remote, also where
-  /// they did not come whole.
+  /// they did not come whole. Where something of one could not be read just now, nothing takes its place yet.
   private func takeRests(of incoming: [IncomingHead]) throws(SyncError) {
     if session.options.isDryRun { return }
     let writer = vault.member(member.id) ?? member
     try keeping { () throws(VaultError) in
-      for one in incoming { try writer.takeRest(of: one.head) }
+      for one in incoming where !session.isUnread(one.head.hash) {
+        try writer.takeRest(of: one.head)
+      }
     }
   }
 
@@ -178,6 +180,7 @@ struct MemberPull {
     try transfer.withdraw(outcome.brokenHistory)
     let lacking = outcome.failures.filter { !$0.isHistory }
     guard lacking.isEmpty else {
+      if lacking.contains(where: { $0.error.isOfTheMachine }) { session.noteUnread(head.hash) }
       if isTold {
         let lost = Set(lacking.flatMap(\.neededBy))
         session.note(

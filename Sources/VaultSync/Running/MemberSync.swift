@@ -233,8 +233,8 @@ struct MemberSync {
     guard let there = exchange.there[path] else { return action == .put }
     if there.hash == file.facts.hash { return false }
     if open.isRetold(head.device, counter: there.counter, hash: there.hash) { return true }
-    // What waits for consent would stand in no head any more.
-    if session.report.massChanges[member] != nil,
+    // What waits for consent, or could not be read just now, would stand in no head any more.
+    if session.report.massChanges[member] != nil || session.isUnread(there.hash),
       open.mayLackRest(of: head.device, counter: there.counter, hash: there.hash)
     {
       return false

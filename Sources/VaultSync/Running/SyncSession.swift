@@ -36,6 +36,8 @@ final class SyncSession: Sendable {
     var put: Set<VaultPath> = []
     /// What `noteCopy` was called with.
     var copies: [VaultPath: UInt64] = [:]
+    /// What `noteUnread` was called with.
+    var unreadHeads: Set<FileHash> = []
     /// Packs that were put there.
     var packs: Set<BlobPath> = []
     /// Whether the next sync is to compare the lists of objects.
@@ -309,6 +311,12 @@ final class SyncSession: Sendable {
       return state.copies
     }
   }
+
+  /// Notes that a head on the remote, or something that it names, could not be read just now: the next sync may be given it.
+  func noteUnread(_ head: FileHash) { state.withLock { _ = $0.unreadHeads.insert(head) } }
+
+  /// Whether this sync could not read the head, or something that it names.
+  func isUnread(_ head: FileHash) -> Bool { state.withLock { $0.unreadHeads.contains(head) } }
 
   func flush() throws(SyncError) {
     if options.isDryRun { return }
