@@ -197,7 +197,9 @@ import VaultObjects
     let store = CountingStore(usb)
     connect(["usb": store], lifetime: .seconds(3_600))
     let emma = try laptop.emma
-    let gone = emma.neededObjects().filter { $0.kind == .chunk && $0.isOnlyInHistory }
+    let gone = emma.neededObjects(unread: { Issue.record($0) }).filter {
+      $0.kind == .chunk && $0.isOnlyInHistory
+    }
     #expect(gone.count == chunks.old.count)
     var counts: [Int] = []
     for _ in 0..<3 {
@@ -248,7 +250,8 @@ import VaultObjects
     let asked = CountingStore(store)
     connect(["usb": asked], lifetime: .seconds(3_600), patience: .zero)
     let emma = try laptop.emma
-    for chunk in emma.neededObjects().filter({ $0.kind == .chunk }) {
+    let chunks = emma.neededObjects(unread: { Issue.record($0) }).filter { $0.kind == .chunk }
+    for chunk in chunks {
       do throws(VaultError) {
         try emma.objects.fetchIfAway(chunk.digest)
         Issue.record("it came")
@@ -264,8 +267,8 @@ import VaultObjects
     try compare()
     let stick = MemoryStore()
     let emma = try laptop.emma
-    let chunk = try #require(
-      emma.neededObjects().first { $0.kind == .chunk && !$0.isOnlyInHistory })
+    let needed = emma.neededObjects(unread: { Issue.record($0) })
+    let chunk = try #require(needed.first { $0.kind == .chunk && !$0.isOnlyInHistory })
     connect(["usb": stick], lifetime: .seconds(3_600))
     #expect(throws: VaultError.self) { try emma.objects.fetchIfAway(chunk.digest) }
     for (path, bytes) in usb.blobs { try stick.put(path, bytes) }

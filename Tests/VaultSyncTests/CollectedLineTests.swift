@@ -102,7 +102,7 @@ import VaultObjects
   /// Chunks, lists of chunks and pages, but for the records and segments, which an open vault has in memory.
   private func neededObjects(of device: Family.Device) throws -> [BlobPath] {
     let emma = try device.emma
-    return emma.neededObjects(where: { _ in true }).filter { $0.kind == .chunk }
+    return emma.neededObjects(unread: { Issue.record($0) }).filter { $0.kind == .chunk }
       .map { BlobPath(emma.objects.vaultPath(of: $0.digest).string) }
   }
 
@@ -111,9 +111,9 @@ import VaultObjects
     try put(Self.file([[UInt8](repeating: 200, count: 5000)], in: desk.emma), on: desk)
     try desk.sync(usb)
     let emma = try desk.emma
-    let old = emma.neededObjects { $0.record == record }.filter {
-      $0.isOnlyInHistory && $0.kind == .chunk
-    }
+    let needed = emma.neededObjects(
+      where: { $0.record == record }, unread: { Issue.record($0) })
+    let old = needed.filter { $0.isOnlyInHistory && $0.kind == .chunk }
     #expect(old.count == 2)
     try usb.remove(BlobPath(emma.objects.vaultPath(of: #require(old.first).digest).string))
     let fresh = try Family(count: 3)[2]

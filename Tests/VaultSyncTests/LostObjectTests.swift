@@ -87,11 +87,57 @@ import VaultObjects
     #expect(try family[0].sync(usb).problems == [])
   }
 
+  /// The disk here does not give a record just then, so that nobody knows what it needs: lists are compared until it does.
+  @Test func whatCannotBeReadHereIsComparedAgain() throws {
+    let disk = UnreadableStore(family[0].store)
+    let vault = try family[0].open(on: disk)
+    let emma = try #require(vault.members.first)
+    let revision = try #require(emma.entry(record)).revision
+    let chunk = try #require(
+      usb.blobs.filter { $0.key.isObject }.max { $0.value.count < $1.value.count })
+    try usb.remove(chunk.key)
+    disk.refuse([BlobPath(emma.objects.vaultPath(of: revision).string)])
+    let name = try #require(RemoteName("usb"))
+    var options = SyncOptions()
+    options.looksEverywhere = true
+    for _ in 0..<2 {
+      let sync = RemoteSync(vault: vault, remote: usb, name: name, options: options)
+      #expect(try sync.run().problems.map(\.kind) == [.damagedHere])
+      #expect(usb.blobs[chunk.key] == nil)
+      options.looksEverywhere = false
+    }
+    disk.refuse([])
+    let sync = RemoteSync(vault: vault, remote: usb, name: name, options: options)
+    #expect(try sync.run().problems.map(\.kind) == [.missingThere])
+    #expect(usb.blobs[chunk.key] == chunk.value)
+  }
+
+  /// The disk here does not give just then what the remote has lost.
+  @Test func whatCannotBeSentIsComparedAgain() throws {
+    let disk = UnreadableStore(family[0].store)
+    let vault = try family[0].open(on: disk)
+    let chunk = try #require(
+      usb.blobs.filter { $0.key.isObject }.max { $0.value.count < $1.value.count })
+    try usb.remove(chunk.key)
+    disk.refuse([chunk.key])
+    let name = try #require(RemoteName("usb"))
+    var options = SyncOptions()
+    options.looksEverywhere = true
+    for isReadable in [false, false, true] {
+      if isReadable { disk.refuse([]) }
+      let sync = RemoteSync(vault: vault, remote: usb, name: name, options: options)
+      let kinds = try sync.run().problems.map(\.kind)
+      #expect(kinds == [isReadable ? .missingThere : .damagedHere])
+      options.looksEverywhere = false
+    }
+    #expect(usb.blobs[chunk.key] == chunk.value)
+  }
+
   @Test func whatNobodyNeedsIsNotPutBack() throws {
     // The head's segment of before.
     let emma = try family[0].emma
     let needed = Set(
-      (emma.neededObjects(where: { _ in true }).map(\.digest)
+      (emma.neededObjects(unread: { Issue.record($0) }).map(\.digest)
         + emma.openedHeads.flatMap(\.segments)).map(emma.objects.name))
     for path in objects {
       guard case .object(_, let name)? = VaultPath(parsing: path.string), !needed.contains(name)
@@ -517,7 +563,7 @@ import VaultObjects
     let laptop = family[1]
     laptop.vault.lazyChunks?.setSource(Chunks(store: usb))
     let emma = try laptop.emma
-    for chunk in emma.neededObjects() where chunk.kind == .chunk {
+    for chunk in emma.neededObjects(unread: { Issue.record($0) }) where chunk.kind == .chunk {
       try emma.objects.fetchIfAway(chunk.digest)
     }
     try expectNoLossTold(laptop.sync(nas, as: "nas") { $0.looksEverywhere = true })

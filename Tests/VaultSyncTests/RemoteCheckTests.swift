@@ -58,6 +58,23 @@ import VaultModel
     }
   }
 
+  /// What the disk here does not give needs what nobody looks for there then.
+  @Test(arguments: [false, true])
+  func nothingIsWholeOfWhichNotAllCouldBeReadHere(isSegment: Bool) throws {
+    let disk = UnreadableStore(family[0].store)
+    let vault = try family[0].open(on: disk)
+    let emma = try #require(vault.members.first)
+    let revision = try #require(emma.entry(record)).revision
+    let names = isSegment ? emma.openedHeads.flatMap(\.segments) : [revision]
+    disk.refuse(Set(names.map { BlobPath(emma.objects.vaultPath(of: $0).string) }))
+    let check = RemoteCheck(vault: vault, remote: usb)
+    let report = try check.run(readsData: false)
+    #expect(!report.isWhole)
+    #expect(report.problems.contains { $0.kind == .damagedHere }, "\(report.problems)")
+    disk.refuse([])
+    #expect(try check.run(readsData: false).isWhole)
+  }
+
   /// Of sizes that a store makes up there is no sum.
   @Test func aRemoteThatListsEndlessObjectsEndsNoCheck() throws {
     let hostile = ListingStore(usb) { folder, entries in

@@ -92,7 +92,7 @@ import VaultTrust
     #expect(try adults.anna.titles == adults.carla.titles)
     // Everything that is named is under the new keys.
     let emma = try #require(adults.anna.emma)
-    for needed in emma.neededObjects(where: { _ in true }) {
+    for needed in emma.neededObjects(unread: { Issue.record($0) }) {
       #expect(try emma.objects.isPresentNow(needed.digest))
     }
     for adult in [adults.anna, adults.carla] {
@@ -205,7 +205,7 @@ import VaultTrust
       }
       try adults.meet()
     }
-    for needed in emma.neededObjects(where: { _ in true }) {
+    for needed in emma.neededObjects(unread: { Issue.record($0) }) {
       #expect(try emma.objects.isPresentNow(needed.digest))
     }
   }

@@ -28,24 +28,33 @@ extension Member {
   /// What has to be read on the way and cannot be is needed too; what stands below it is not known and left out. An
   /// older revision that is missing was collected, and nobody needs it.
   ///
-  /// - Parameter keeps: Whether a revision that another one has replaced is still kept where they are needed: with one that
-  ///   is not, history ends there.
+  /// - Parameters:
+  ///   - keeps: Whether a revision that another one has replaced is still kept where they are needed: with one that is not,
+  ///     history ends there.
+  ///   - unread: Called with each failure of the machine to read something on the way, which may be whole: what it needs is not
+  ///     known for now.
   package func neededObjects(
     where isWanted: (RecordEntry) -> Bool = { _ in true },
-    keeping keeps: (_ older: ContentDigest) -> Bool = { _ in true }
+    keeping keeps: (_ older: ContentDigest) -> Bool = { _ in true },
+    unread: (VaultError) -> Void
   ) -> [NeededObject] {
-    walkNeeded(where: isWanted) { older, _ in keeps(older) }
+    walkNeeded(where: isWanted, keeps: { older, _ in keeps(older) }, unread: unread)
   }
 
   /// The same of all records, and the versions that stand-ins have replaced: where somebody still had one, it may be brought back.
   ///
+  /// - Parameter unread: As of `neededObjects`.
   /// - Returns: All of it, and which of it are such versions, whether or not they are here.
-  package func neededObjectsAndLostVersions() -> (all: [NeededObject], lost: Set<ContentDigest>) {
+  package func neededObjectsAndLostVersions(
+    unread: (VaultError) -> Void
+  ) -> (all: [NeededObject], lost: Set<ContentDigest>) {
     var lost: Set<ContentDigest> = []
-    let needed = walkNeeded(where: { _ in true }) { older, newer in
-      if newer.revision.lossMark?.lost == older { lost.insert(older) }
-      return true
-    }
+    let needed = walkNeeded(
+      where: { _ in true },
+      keeps: { older, newer in
+        if newer.revision.lossMark?.lost == older { lost.insert(older) }
+        return true
+      }, unread: unread)
     let others = lost.subtracting(needed.map(\.digest)).sorted().map {
       NeededObject(digest: $0, kind: .record, isOnlyInHistory: true)
     }
@@ -68,7 +77,8 @@ extension Member {
 
   private func walkNeeded(
     where isWanted: (RecordEntry) -> Bool,
-    keeps: (_ older: ContentDigest, _ newer: NamedRevision) -> Bool
+    keeps: (_ older: ContentDigest, _ newer: NamedRevision) -> Bool,
+    unread: (VaultError) -> Void
   ) -> [NeededObject] {
     var found: [ContentDigest: NeededObject] = [:]
     func note(_ reference: VisitedObject) {
@@ -81,7 +91,10 @@ extension Member {
     let walk = MemberWalk(member: self)
     walk.walkAll(
       where: isWanted, keeps: keeps, visit: note,
-      fail: { reference, _ in note(reference) }, progress: { _ in })
+      fail: { reference, error in
+        note(reference)
+        if error.isOfTheMachine { unread(error) }
+      }, progress: { _ in })
     return found.values.sorted { $0.digest < $1.digest }
   }
 

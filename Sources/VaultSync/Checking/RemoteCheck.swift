@@ -144,7 +144,7 @@ private struct RemoteMemberCheck: Sendable {
     let heads = try headsThere().filter { !$0.isLate }
     let coverage = RemoteHoldings(heads).coverage
     // Whose device writes no more, or has no head in this epoch yet, is in others' heads.
-    let named = member.sealedObjects.revisions(namedBy: heads)
+    let named = member.sealedObjects.revisions(namedBy: heads, unread: noteUnread)
     let isThere = { (entry: RecordEntry) in
       coverage.holds(entry) != false || named.contains(entry.revision)
     }
@@ -152,9 +152,12 @@ private struct RemoteMemberCheck: Sendable {
     let listed = try ObjectListing.load(member.id, session: session)
     let needed = needed(by: heads, isThere)
     let kept = Set(
-      member.neededObjects(where: isThere) { older in
-        member.sealedObjects.names(of: older).contains { listed[$0] != nil }
-      }.map(\.digest))
+      member.neededObjects(
+        where: isThere,
+        keeping: { older in
+          member.sealedObjects.names(of: older).contains { listed[$0] != nil }
+        }, unread: noteUnread
+      ).map(\.digest))
     let places = member.sealedObjects.places(of: needed.keys, among: listed)
     let there = try ObjectListing.measured(
       listed, for: places.values, of: member.id, session: session)
@@ -173,6 +176,11 @@ private struct RemoteMemberCheck: Sendable {
     let (readByteCount, mendedCount) = try examine(work)
     report.readByteCount += readByteCount
     report.mendedCount += mendedCount
+  }
+
+  /// Something could not be read here just now, so nobody knows whether what it needs is there.
+  private func noteUnread(_ error: VaultError) {
+    session.note(.notLookedFor(error, of: member.id))
   }
 
   /// The heads there that count and open.
@@ -202,7 +210,7 @@ private struct RemoteMemberCheck: Sendable {
     for list in heads.flatMap(\.head.authored) {
       needed[list] = NeededObject(digest: list, kind: .authored, isOnlyInHistory: true)
     }
-    for object in member.neededObjects(where: isThere) {
+    for object in member.neededObjects(where: isThere, unread: noteUnread) {
       needed[object.digest] = object
     }
     return needed

@@ -54,6 +54,14 @@ extension SyncProblem {
         + "after this machine's disk if it happens again.")
   }
 
+  /// - Parameter error: Why an object could not be read here.
+  static func notLookedFor(_ error: VaultError, of member: MemberID) -> SyncProblem {
+    SyncProblem(
+      .damagedHere, .damage, path: "members/\(member.hex)/objects",
+      "Something could not be read here just now, and what it needs was not looked for on the remote, which may have lost it: "
+        + "\(error.message) The next sync or check looks again.")
+  }
+
   /// Of what a viewer has, and a repair elsewhere could not read.
   static func stillHere(of member: MemberID) -> SyncProblem {
     SyncProblem(

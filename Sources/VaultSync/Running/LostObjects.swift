@@ -43,7 +43,7 @@ struct LostObjects {
       }
       // Nothing here can be missing that the remote has.
       if here.isSuperset(of: there.keys) { break }
-      let (all, lost) = member.neededObjectsAndLostVersions()
+      let (all, lost) = member.neededObjectsAndLostVersions(unread: noteUnread)
       replaced.formUnion(lost)
       let needed = byName(all + named(by: member.openedHeads), here, there)
       let missing = needed.filter { need in
@@ -101,8 +101,16 @@ struct LostObjects {
     }
     for error in damaged.all {
       session.note(SyncProblem(error, here: error.file ?? "members/\(member.id.hex)"))
+      // By then it may be whole here.
+      session.compareNextTime()
     }
     tell(ofSent: sent.all + given, names, there)
+  }
+
+  /// Something could not be read here just now, so nobody knows whether what it needs is there.
+  private func noteUnread(_ error: VaultError) {
+    session.note(.notLookedFor(error, of: member.id))
+    session.compareNextTime()
   }
 
   /// Puts there what is on another remote only, where a lazy vault has left it: it could not be had when the rest was put there.
@@ -183,7 +191,8 @@ struct LostObjects {
     _ here: Set<ObjectName>, _ there: [ObjectName: UInt64],
     keeping keeps: (_ older: ContentDigest) -> Bool = { _ in true }
   ) -> [ObjectName: NeededObject] {
-    byName(member.neededObjects(keeping: keeps) + named(by: member.openedHeads), here, there)
+    let needed = member.neededObjects(keeping: keeps, unread: noteUnread)
+    return byName(needed + named(by: member.openedHeads), here, there)
   }
 
   /// What is needed of what these heads name, as they name it, by the name under which it stands here or there, or else
@@ -194,9 +203,9 @@ struct LostObjects {
     _ here: Set<ObjectName>, _ there: [ObjectName: UInt64], by heads: [OpenedHead],
     keeping keeps: (_ older: ContentDigest) -> Bool = { _ in true }
   ) -> [ObjectName: NeededObject] {
-    let revisions = member.sealedObjects.revisions(namedBy: heads)
+    let revisions = member.sealedObjects.revisions(namedBy: heads, unread: noteUnread)
     let needed = member.neededObjects(
-      where: { revisions.contains($0.revision) }, keeping: keeps)
+      where: { revisions.contains($0.revision) }, keeping: keeps, unread: noteUnread)
     return byName(needed + named(by: heads), here, there)
   }
 

@@ -44,7 +44,7 @@ struct MemberPush {
   /// What a dry run says of records: which of these heads' are news to a remote that holds so much.
   private func noteRecords(of heads: [OpenedHead], newTo there: RemoteHoldings) {
     let coverage = there.coverage
-    let named = objects.revisions(namedBy: there.heads)
+    let named = objects.revisions(namedBy: there.heads, unread: note)
     var joined = Manifest()
     for name in Set(heads.flatMap(\.segments)) {
       // One that cannot be read was told when it was to be sent.

@@ -220,11 +220,11 @@ final class SyncSession: Sendable {
   ///
   /// - Parameter mayCompare: Whether this one has, where that was due.
   func rememberLoss(at now: UInt64, whereItCompares mayCompare: Bool) {
-    let hasMetLoss = hasMetLoss
+    let (hasMetLoss, isToBeCompared) = (hasMetLoss, isToBeCompared)
     remember { memory in
       if hasMetLoss {
         memory.lastLoss = now
-      } else if mayCompare, comparesObjects, let loss = memory.lastLoss,
+      } else if mayCompare, comparesObjects, !isToBeCompared, let loss = memory.lastLoss,
         now < loss || now - loss > Self.lossInterval
       {
         memory.lastLoss = nil
