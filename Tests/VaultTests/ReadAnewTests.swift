@@ -69,4 +69,57 @@ struct ReadAnewTests {
     #expect(emma.epoch != epoch)
     #expect(Set(emma.children(of: .root).map(\.title.string)) == ["Visit", "Scan"])
   }
+
+  /// Anna's mount, which has what Ben wrote and nobody else has got. It cannot read his head when an epoch comes that Carla has
+  /// begun.
+  private struct UnreadHead {
+    let adults: Adults
+    let lookout: Lookout
+    let vault: Vault
+    let emma: Member
+
+    init() throws {
+      adults = try Adults()
+      try adults.share(with: adults.ben, .editor)
+      try adults.share(with: adults.carla, .owner)
+      try adults.anna.write("Visit")
+      try adults.meet()
+      try adults.ben.write("Late")
+      try Replicas.carry(from: adults.ben.store, to: adults.anna.store)
+      lookout = Lookout(adults.anna.store)
+      vault = try adults.anna.open(on: lookout)
+      emma = try #require(vault.openedMembers.first { $0.name.string == "Emma" })
+      try adults.carla.vault.beginEpoch(of: #require(adults.carla.emma), without: [])
+      try Replicas.carry(from: adults.carla.store, to: adults.anna.store)
+      let head = VaultPath.head(emma.id, adults.ben.vault.device).string
+      lookout.whenCalled { call throws(BlobStoreError) in
+        if call.path.string == head { throw .io(path: head, errno: 5) }
+      }
+    }
+
+    var titles: Set<String> { Set(emma.children(of: .root).map(\.title.string)) }
+  }
+
+  @Test func whatOthersBroughtStaysInSightWhileTheirHeadCannotBeRead() throws {
+    let mount = try UnreadHead()
+    #expect(throws: VaultError.self) { try mount.emma.refresh() }
+    #expect(mount.titles == ["Visit", "Late"])
+    mount.lookout.whenCalled(nil)
+    _ = try mount.emma.refresh()
+    #expect(try mount.emma.epoch == #require(mount.adults.carla.emma).epoch)
+    #expect(mount.titles == ["Visit", "Late"])
+  }
+
+  @Test func aHeadThatCannotBeReadForLongKeepsNobodyFromSaving() throws {
+    let mount = try UnreadHead()
+    #expect(throws: VaultError.self) { try mount.emma.refresh() }
+    mount.adults.anna.clock.advance(seconds: 60)
+    let commit = try mount.emma.commit([.newRecord("Mine", note: "saved")])
+    #expect(commit.failures.isEmpty)
+    mount.lookout.whenCalled(nil)
+    // What could not be read twice is looked at again after a minute.
+    mount.adults.anna.clock.advance(days: 1)
+    _ = try mount.emma.refresh()
+    #expect(mount.titles == ["Visit", "Late", "Mine"])
+  }
 }

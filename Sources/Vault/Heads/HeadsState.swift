@@ -72,6 +72,8 @@ struct HeadsState: Sendable {
   var repaired: [DeviceID: UInt64] = [:]
   /// A device's line was taken over by another one after its head was read: all heads are to be read anew.
   var isToBeRead = false
+  /// Since when all heads are to be read anew, and this machine cannot read one of them; milliseconds since 1970.
+  var unreadSince: UInt64?
   /// This device's head has records as written by a device whose line another one has taken over.
   var isToBeRewritten = false
 

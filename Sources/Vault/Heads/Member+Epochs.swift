@@ -31,8 +31,16 @@ extension Member {
   /// before.
   ///
   /// - Returns: The records whose entries changed.
+  /// - Throws: What is wrong with this device's own head; what this machine cannot read just now of one that is followed, which
+  ///   may be whole the next time.
   func readAnew(_ heads: inout HeadsState) throws(VaultError) -> Set<RecordID> {
-    var fresh = try readToTheEnd(heads)
+    var fresh: HeadsState
+    do { fresh = try readToTheEnd(heads) } catch {
+      if error.isOfTheMachine, heads.unreadSince == nil {
+        heads.unreadSince = context.clock.milliseconds()
+      }
+      throw error
+    }
     let now = fresh.recordsReadAnew.take() ?? Manifest()
     heads = fresh
     // Nobody else changes them meanwhile.
@@ -78,8 +86,11 @@ extension Member {
     fresh.recordsReadAnew = Manifest()
     let own = context.device.id
     let kept = try mayWrite ? verifiedKeptHead(context.state.loadWatermarks()) : nil
-    for (path, error) in try readHeads(&fresh, kept: kept?.head)
-    where path == register.path(of: own) && mayWrite {
+    for (path, error) in try readHeads(&fresh, kept: kept?.head) {
+      guard path == register.path(of: own), mayWrite else {
+        if isAwaited(error, of: path, heads) { throw error }
+        continue
+      }
       // Of before, when this person could write: they have been let in again since, and begin anew.
       if try register.isOfFormerWriter(own) { continue }
       // The one that was kept is put in its place when it is compared next.
@@ -91,6 +102,17 @@ extension Member {
       try noteUseElsewhere(of: head, after: heads.last(of: own)?.counter ?? 0, &fresh)
     }
     return fresh
+  }
+
+  /// Whether all heads are read anew only once this one can be read: what its device brought would go out of sight meanwhile. But
+  /// what a disk does not give is not waited for any longer than what is damaged: it keeps nobody from saving.
+  private func isAwaited(_ error: VaultError, of path: VaultPath, _ heads: HeadsState) -> Bool {
+    guard error.isOfTheMachine, case .head(_, let device) = path,
+      let known = heads.loaded[device], stillCounts(known)
+    else { return false }
+    guard let since = heads.unreadSince else { return true }
+    let now = context.clock.milliseconds()
+    return now >= since && now - since < HeadLook.patience
   }
 
   /// How far this device has counted, in this process or another one: that it has, also where its head counts no more since

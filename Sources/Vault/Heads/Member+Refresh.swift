@@ -112,6 +112,8 @@ extension Member {
       case .readAnew(let records): return changed.union(records)
       }
     }
+    // Whoever goes on from here writes under the epoch in use, also where the head that it came with could not be taken.
+    changed.formUnion(try followEpoch(&heads))
     if heads.isToBeRead { changed.formUnion(try readAnew(&heads)) }
     heads.forgetFound()
     // What waited for this device's own counter no other head releases.
