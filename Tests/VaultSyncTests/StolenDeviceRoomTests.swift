@@ -1,6 +1,7 @@
 import BlobStore
 import TestSupport
 import Testing
+import Threads
 import VaultCrypto
 import VaultErrors
 import VaultModel
@@ -122,6 +123,51 @@ import VaultTrust
       let devices = try machine.vault.context.ownPerson().devices.keys
       #expect(Set(devices) == [desk.vault.device, laptop.vault.device])
     }
+  }
+
+  // MARK: What it says of lines
+
+  /// Of as many devices as a head has room for it says that they have taken over its line, and is believed. After its removal
+  /// there is room for a machine that was copied.
+  @Test func whatItSaysOfLinesTakesNoRoomAfterwards() throws {
+    func told() throws -> [Head.Retold] {
+      let own = desk.vault.device
+      return try desk.emma.heads.withLock { try #require($0.loaded[own]).head.retold }
+    }
+    let (thief, approver) = (stolen.vault.device, try stolen.vault.context.ownCertificate().id)
+    try stolen.letInDevices(count: Limits.headRetold, into: desk.store)
+    try desk.reopen()
+    let takers = try desk.vault.context.ownPerson().devices.filter {
+      $0.value.certificate.approver == approver
+    }.keys.sorted()
+    try #require(takers.count == Limits.headRetold)
+    let member = try stolen.emma
+    try member.heads.withLock { heads in
+      var writer = CommitWriter(member: member, heads: heads)
+      try writer.writeHead(.checkpoint) { head in
+        head.retold = takers.map { taker in
+          let mark = HeadMark(counter: 1 << 20, hash: .zero)
+          return Head.Retold(device: thief, above: 0, by: taker, marks: [mark])
+        }
+      }
+      heads = writer.heads
+    }
+    try sync([stolen, desk])
+    try desk.write("Then", "then")
+    try #require(told().map(\.by).sorted() == takers)
+    try remove(Set([thief] + takers))
+
+    let copy = try laptop.clone()
+    for (machine, text) in [(laptop, "of the laptop"), (copy, "of the copy")] {
+      try machine.write(text, text)
+      try machine.sync(remote)
+    }
+    let (old, new) = (laptop.vault.device, copy.vault.device)
+    try #require(old != new)
+    try sync([desk])
+    try desk.write("Later", "later")
+    #expect(try told().contains { $0.device == old && $0.by == new })
+    #expect(try told().count == Limits.headRetold)
   }
 
   // MARK: Whom it knows

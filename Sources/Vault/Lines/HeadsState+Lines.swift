@@ -279,25 +279,35 @@ extension HeadsState {
   }
 
   /// Those of these lines that a head has room for: owners' before others', of which each person has few places. An editor may
-  /// certify any number of devices that take over one another.
-  private static func first(
-    of lines: [Head.Retold], by witnesses: Witnesses
-  ) -> ArraySlice<Head.Retold> {
+  /// certify any number of devices that take over one another. So may whoever has stolen an owner's device: each owner has the
+  /// same share, and what is said of devices of which none counts any more leaves room for the rest of it.
+  private static func first(of lines: [Head.Retold], by witnesses: Witnesses) -> [Head.Retold] {
     var known: Set<[DeviceID]> = []
-    var (owners, others): ([Head.Retold], [Head.Retold]) = ([], [])
-    var counts: [PersonID: Int] = [:]
+    var told: [PersonID: (counting: [Head.Retold], former: [Head.Retold])] = [:]
     for line in lines where !line.marks.isEmpty && witnesses.hasBecome(line.by, from: line.device) {
       guard let person = witnesses.person(of: line.by, and: line.device),
         known.insert([line.device, line.by]).inserted
       else { continue }
-      if witnesses.isOwner(person) {
-        owners.append(line)
-      } else if counts[person.id, default: 0] < Limits.headRetoldOfPerson {
-        counts[person.id, default: 0] += 1
-        others.append(line)
+      if person.devices[line.device] != nil || person.devices[line.by] != nil {
+        told[person.id, default: ([], [])].counting.append(line)
+      } else {
+        told[person.id, default: ([], [])].former.append(line)
       }
     }
-    return (owners + others).prefix(Limits.headRetold)
+    if told.isEmpty { return [] }
+    let owners = witnesses.owners
+    var ofOwners: [[Head.Retold]] = []
+    var ofOthers: [[Head.Retold]] = []
+    for (person, lines) in told.sorted(by: { $0.key < $1.key }) {
+      let share = HeadRoom.inTurn([lines.counting, lines.former])
+      if owners.contains(person) {
+        ofOwners.append(share)
+      } else {
+        ofOthers.append(Array(share.prefix(Limits.headRetoldOfPerson)))
+      }
+    }
+    let all = HeadRoom.inTurn(ofOwners) + HeadRoom.inTurn(ofOthers)
+    return Array(all.prefix(Limits.headRetold))
   }
 
   /// A line that a device has taken over, as far as what is known of the heads before its own has it.
