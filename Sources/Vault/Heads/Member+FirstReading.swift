@@ -142,7 +142,7 @@ extension Member {
 
   /// Compares the heads that were read with what this machine has seen before.
   ///
-  /// - Returns: Those that are older, or others of the same counter; and this device's own if it is gone.
+  /// - Returns: Those that are older, or others of the same counter; and those that are gone.
   /// - Throws: `rolledBack` for this device's own, unless the guard is lifted: then the older one is what was seen.
   private func compare(
     _ heads: HeadsState, with rollback: RollbackGuard
@@ -158,6 +158,12 @@ extension Member {
           let error = VaultError.missing(path: path)
           problems.append(Problem(error, path: path))
           state.withLock { $0.damage = error }
+        }
+        guard !isOwn, try isLost(mark, of: device, heads) else { continue }
+        if rollback.isLifted {
+          try context.state.acceptRollback(of: mark.path, to: 0, .zero)
+        } else {
+          problems.append(.goneHead(path))
         }
         continue
       }
@@ -176,5 +182,45 @@ extension Member {
       }
     }
     return problems
+  }
+
+  /// Whether the head of a device that may still write is gone, and what it alone had brought with it: of those whose word
+  /// proves it nobody has read it. No program of ours removes a head.
+  private func isLost(
+    _ mark: Watermark, of device: DeviceID, _ heads: HeadsState
+  ) throws(VaultError) -> Bool {
+    let links = register.links
+    // Whatever the date: this machine's clock may be wrong.
+    let isWriters = context.people.persons.values.contains { person in
+      person.devices[device] != nil && links.role(of: person.id, now: 0)?.mayWrite ?? false
+    }
+    guard mark.counter > 0, isWriters else { return false }
+    let witnesses = self.witnesses
+    let isRead = heads.loaded.values.contains { other in
+      witnesses.proves(other.device, of: device)
+        && other.head.takesOver(device, upTo: mark.counter)
+    }
+    if isRead { return false }
+    // What is wrong with one that is here, and was not taken, is told by itself.
+    return try !register.files().contains { $0.device == device }
+  }
+}
+
+extension Problem {
+  /// Of another device, which goes on writing.
+  fileprivate static func goneHead(_ path: String) -> Problem {
+    Problem(
+      .missing, .warning, path: path,
+      reason:
+        "this machine has seen it, and it is not there any more: what it alone had brought does not show until it has come "
+        + "again, as with a sync")
+  }
+
+  /// Whether a head of another device that was seen here is gone.
+  var isOfGoneHead: Bool {
+    guard kind == .missing, severity == .warning, case .head? = VaultPath(parsing: path) else {
+      return false
+    }
+    return true
   }
 }

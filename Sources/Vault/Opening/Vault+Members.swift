@@ -137,7 +137,8 @@ extension Vault {
             + "an owner's next sync gives it to you"))
       return nil
     }
-    return problems.allSatisfy { $0.severity == .note } ? nil : member
+    // One whose heads were seen here and are gone shows under its name when they have come again.
+    return problems.allSatisfy { $0.severity == .note || $0.isOfGoneHead } ? nil : member
   }
 
   /// Notes why a member does not open, where somebody is to know.
