@@ -43,6 +43,37 @@ import VaultTrust
     #expect(try family[0].contents() == family[1].contents())
   }
 
+  /// A copier brings the closing that removes a device, new keys, and a head under them at once. What nobody but this machine had
+  /// got of that device goes on.
+  @Test func whatWasLearnedOfARemovedDeviceOutlivesNewKeys() throws {
+    let (remote, other) = (MemoryStore(), MemoryStore())
+    let family = try Family(count: 3)
+    let (desk, laptop, tablet) = (family[0], family[1], family[2])
+    try family.meet(at: remote)
+    try tablet.write("Scan", "by the tablet")
+    for device in [tablet, laptop] { try device.sync(other, as: "other") }
+    try desk.vault.beginGeneration(
+      removing: [tablet.vault.device], words: Family.words.words)
+    try desk.vault.beginEpoch(of: desk.emma, without: [])
+    let others = [laptop.vault.device, tablet.vault.device]
+    for (path, bytes) in desk.store.blobs where !path.string.hasPrefix("staging/") {
+      if let device = VaultPath(parsing: path.string)?.registerDevice, others.contains(device) {
+        continue
+      }
+      try laptop.store.replace(path, bytes, durably: true)
+    }
+    for _ in 0..<2 {
+      _ = try laptop.emma.refresh()
+      #expect(try laptop.emma.epoch == desk.emma.epoch)
+      #expect(try laptop.contents().values.contains("by the tablet"))
+      _ = try laptop.emma.joinConcurrent()
+      #expect(try !laptop.emma.hasLateHeads)
+      try laptop.reopen()
+    }
+    for device in [laptop, desk] { try device.sync(remote) }
+    #expect(try desk.contents().values.contains("by the tablet"))
+  }
+
   /// A copier puts an older head of the machine's own back while a program runs: who only syncs sets it right as who writes.
   @Test func anOlderHeadOfItsOwnKeepsNoMachineFromSyncing() throws {
     let path = BlobPath(VaultPath.head(try family[1].emma.id, family[1].vault.device).string)

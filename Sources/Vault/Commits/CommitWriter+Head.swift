@@ -60,6 +60,8 @@ extension CommitWriter {
     heads.isToBeRewritten = false
     heads.learned = []
     heads.hasLearnedOfFormer = false
+    // What could not be taken over yet is in no head.
+    heads.leftOut = isWaiting ? heads.leftOut.filter { $0.late != nil } : []
     heads.note(time, by: context.clock)
   }
 

@@ -23,6 +23,13 @@ struct LoadedHead: Sendable {
 }
 
 extension LoadedHead {
+  /// The same head, as it is while this epoch is in use.
+  func read(under current: StatementID) -> LoadedHead {
+    LoadedHead(
+      device: device, counter: counter, hash: hash,
+      late: body.epoch == current ? nil : body.epoch, head: head, body: body)
+  }
+
   /// Whether this is the head of a device that has taken over another one's line.
   func hasTakenOver(_ other: DeviceID, for device: DeviceID) -> Bool {
     self.device == device && head.branches.contains { $0.device == other }

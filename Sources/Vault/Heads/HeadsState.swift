@@ -42,6 +42,8 @@ struct HeadsState: Sendable {
   var heldBack: [RecordEntry] = []
   /// Some of these may stand in no head that counts any more: a device was removed that had brought them.
   var hasLearnedOfFormer = false
+  /// The heads, as they were followed, of devices that have been removed since this device wrote its last head.
+  var leftOut: [LoadedHead] = []
   /// The greatest time known that this machine's clock believes.
   var lastTime = HybridTime.zero
   /// No counter up to this one may be used by this device.

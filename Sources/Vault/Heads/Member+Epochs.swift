@@ -12,11 +12,13 @@ extension Member {
   /// The epoch that new objects are sealed in.
   package var epoch: StatementID { register.keys.currentEpoch }
 
-  /// Whether there are heads of another epoch that count, which `joinConcurrent` is to take over.
+  /// Whether there are heads of another epoch that count, or did before their devices were removed, which `joinConcurrent` is to
+  /// take over.
   package var hasLateHeads: Bool { state.withLock { $0.hasLateHeads } }
 
   func noteLateHeads(_ heads: HeadsState) {
-    state.withLock { $0.hasLateHeads = heads.loaded.values.contains { $0.late != nil } }
+    let hasAny = (Array(heads.loaded.values) + heads.leftOut).contains { $0.late != nil }
+    state.withLock { $0.hasLateHeads = hasAny }
   }
 
   /// Reads all heads anew when another epoch is current than the one they were read in.
@@ -43,6 +45,7 @@ extension Member {
     }
     let now = fresh.recordsReadAnew.take() ?? Manifest()
     heads = fresh
+    noteLateHeads(heads)
     // Nobody else changes them meanwhile.
     let before = state.withLock { $0.manifest }
     let changed = Set(now.entries.filter { before[$0.record] != $0 }.map(\.record)).union(
@@ -101,15 +104,54 @@ extension Member {
     if mayWrite, let head = fresh.last(of: own) {
       try noteUseElsewhere(of: head, after: heads.last(of: own)?.counter ?? 0, &fresh)
     }
+    try takeAgainWhatFormerBrought(heads, &fresh)
     return fresh
   }
 
-  /// Whether all heads are read anew only once this one can be read: what its device brought would go out of sight meanwhile. But
-  /// what a disk does not give is not waited for any longer than what is damaged: it keeps nobody from saving.
+  /// Takes once more what devices had brought that were removed since, while they counted, and that stands in no head which is
+  /// followed: it stays until this device's next head has it. Of an epoch before it is late, and taken over as such. Nothing else
+  /// of their heads counts, nor anything of people who may not write any more.
+  private func takeAgainWhatFormerBrought(
+    _ heads: HeadsState, _ fresh: inout HeadsState
+  ) throws(VaultError) {
+    // Where all of it is in this device's head nothing of theirs is needed. Who writes none sees what one sees who begins now.
+    guard refusal == nil, !(heads.learned.isEmpty && heads.leftOut.isEmpty) else { return }
+    let (trust, links) = (context.people.trust, register.links)
+    let leftOut =
+      heads.leftOut + heads.loaded.values.filter { trust.device($0.certificate) == .former }
+    let former = leftOut.filter { head in
+      head.device != context.device.id && links.role(of: head.person, now: 0)?.mayWrite ?? false
+    }
+    fresh.followedBefore.formUnion(former.map(\.hash))
+    for known in former.sorted(by: { $0.device < $1.device })
+    where fresh.last(of: known.device) == nil {
+      let head = known.read(under: register.keys.currentEpoch)
+      do {
+        if try !adopt(head, &fresh).isEmpty {
+          fresh.hasLearnedOfFormer = true
+          fresh.leftOut.append(head)
+        }
+      } catch {
+        // Something of it is gone since, or it is of another line than what is followed now.
+        if error.isOfTheMachine, isReadLater(heads) { throw error }
+      }
+      fresh.loaded[head.device] = nil
+      fresh.takenOver[head.device] = nil
+      fresh.held.removeAll { $0.source == head.device }
+    }
+  }
+
+  /// Whether all heads are read anew only once this one can be read: what its device brought would go out of sight meanwhile.
   private func isAwaited(_ error: VaultError, of path: VaultPath, _ heads: HeadsState) -> Bool {
     guard error.isOfTheMachine, case .head(_, let device) = path,
       let known = heads.loaded[device], stillCounts(known)
     else { return false }
+    return isReadLater(heads)
+  }
+
+  /// Whether something that cannot be read just now is waited for. What a disk does not give is not waited for any longer than
+  /// what is damaged: it keeps nobody from saving.
+  private func isReadLater(_ heads: HeadsState) -> Bool {
     guard let since = heads.unreadSince else { return true }
     let now = context.clock.milliseconds()
     return now >= since && now - since < HeadLook.patience

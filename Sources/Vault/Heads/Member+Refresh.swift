@@ -168,6 +168,9 @@ extension Member {
     let counting = heads.loaded.filter { trust.device($0.value.certificate) != .former }
     if counting.count < heads.loaded.count {
       heads.hasLearnedOfFormer = !heads.learned.isEmpty
+      if heads.hasLearnedOfFormer {
+        heads.leftOut += heads.loaded.values.filter { counting[$0.device] == nil }
+      }
       if refusal != nil { heads.isToBeRead = true }
       // What they said of lines stays said, as what they brought stays.
       let retold = heads.retold(by: witnesses, besides: [])
