@@ -126,4 +126,29 @@ import Testing
     #expect(!after.contains("or copied"), "\(after)")
     try expectTitles(["Before", "Original", "Copy"], on: phone)
   }
+
+  /// A machine's folder, and not its state, is put back to before it had written anything of a member.
+  @Test func aFolderOfBeforeTheFirstWriteIsMendedByASync() throws {
+    let folder = desk.program.folder
+    let (phone, older) = (Machine("phone", beside: desk.program), folder.appending("older").string)
+    try phone.clone(folder.appending("usb").string, "--name", "usb")
+    try replace(older, by: phone.vault)
+    try phone.write("two", titled: "Second")
+    try phone.run("sync", expecting: 0)
+    try replace(phone.vault, by: older)
+    let listed = try phone.run("record", "list")
+    #expect(!listed.output.contains("Second"), "\(listed.output)")
+    try phone.run(
+      "record", "add", "--member", "Emma", "--title", "Third", "--note", "three", expecting: 5)
+    let synced = try phone.run("sync", expecting: 0)
+    #expect(synced.output.contains("The remote had it"), "\(synced.output)\(synced.errors)")
+    try phone.write("three", titled: "Third")
+    try expectTitles(["Before", "Second", "Third"], on: phone)
+  }
+
+  private func replace(_ folder: String, by other: String) throws {
+    let copied = try CommandRunner.run(
+      "sh", ["-c", "rm -rf \"$1\" && cp -a \"$2\" \"$1\"", "copy", folder, other])
+    try #require(copied.status == 0, "\(copied.errors)")
+  }
 }

@@ -27,10 +27,15 @@ import VaultModel
   private func putOlderBack(
     _ older: [BlobPath: [UInt8]]? = nil, keeping kept: BlobPath? = nil
   ) throws {
-    let older = older ?? self.older
-    for path in desk.store.blobs.keys where path != kept { try desk.store.remove(path) }
+    try putBack(older ?? self.older, on: desk, keeping: kept)
+  }
+
+  private func putBack(
+    _ older: [BlobPath: [UInt8]], on device: Family.Device, keeping kept: BlobPath? = nil
+  ) throws {
+    for path in device.store.blobs.keys where path != kept { try device.store.remove(path) }
     for (path, bytes) in older where !path.string.hasPrefix("staging") && path != kept {
-      try desk.store.replace(path, bytes, durably: true)
+      try device.store.replace(path, bytes, durably: true)
     }
   }
 
@@ -103,6 +108,46 @@ import VaultModel
     for path in desk.store.blobs.keys { try desk.store.remove(path) }
     #expect(throws: VaultError.self) { try emma.requireOwnHead() }
     #expect(desk.store.blobs[head] == nil)
+  }
+
+  /// The laptop's folder is one of before it had written anything: nothing in it says that this is missing, but its state.
+  @Test func aFolderOfBeforeTheFirstWriteIsMendedByASync() throws {
+    let before = laptop.store.blobs
+    let id = try laptop.emma.id
+    let head = BlobPath(VaultPath.head(id, laptop.vault.device).string)
+    try #require(before[head] == nil)
+    try laptop.edit(record, "of the laptop")
+    try laptop.sync(usb)
+    try putBack(before, on: laptop)
+    try laptop.reopen()
+    try #require(laptop.vault.member(id)?.damageReason != nil)
+    let planned = try laptop.sync(usb) { $0.isDryRun = true }
+    #expect(!planned.pulled.isEmpty && planned.problems.allSatisfy { $0.severity == .note })
+    #expect(laptop.store.blobs[head] == nil)
+    let synced = try laptop.sync(usb)
+    #expect(synced.problems.contains { $0.kind == .ownIsNewer })
+    #expect(synced.problems.allSatisfy { $0.severity == .note })
+    #expect(laptop.store.blobs[head] == usb.blobs[head])
+    #expect(laptop.vault.member(id)?.damageReason == nil)
+    try laptop.edit(record, "once more")
+    try family.meet(at: usb)
+    try expectNote("once more")
+  }
+
+  /// What the remote has is older than what this machine has written, so the loss stays told.
+  @Test func aLostHeadIsNotReplacedByAnOlderOne() throws {
+    let before = laptop.store.blobs
+    let id = try laptop.emma.id
+    let head = BlobPath(VaultPath.head(id, laptop.vault.device).string)
+    try laptop.edit(record, "synced")
+    try laptop.sync(usb)
+    try laptop.edit(record, "not synced")
+    try putBack(before, on: laptop)
+    try laptop.reopen()
+    let synced = try laptop.sync(usb)
+    #expect(synced.problems.contains { $0.kind == .damagedHere })
+    #expect(laptop.store.blobs[head] == nil)
+    #expect(laptop.vault.member(id)?.damageReason != nil)
   }
 
   /// Who still has what a repair could not read.

@@ -140,6 +140,14 @@ extension SyncProblem {
     )
   }
 
+  /// This device's own head was gone here, and the remote had it.
+  static func ownWasLost(_ path: VaultPath) -> SyncProblem {
+    SyncProblem(
+      .ownIsNewer, .note, path: path.string,
+      "What this machine wrote last was missing from the folder here: an older copy of the folder was put back, or somebody "
+        + "has removed the file. The remote had it.")
+  }
+
   static func wentBackMeanwhile(_ path: VaultPath) -> SyncProblem {
     SyncProblem(
       .wentBack, .warning, path: path.string,

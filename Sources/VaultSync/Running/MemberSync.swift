@@ -22,7 +22,12 @@ struct MemberSync {
   // MARK: Pull
 
   func pull() throws(SyncError) {
-    let plans = plans()
+    var plans = plans()
+    if try takeLostOwn(plans) {
+      // What else there is to take shows once that is here.
+      if session.options.isDryRun { return }
+      plans.removeAll { $0.path == ownHead }
+    }
     let wanted = plans.filter { $0.plan.action == .take || $0.plan.action == .compare }
     let awaited = AwaitedParts(
       session: session, exchange: exchange, vault: vault, member: member)
@@ -57,6 +62,41 @@ struct MemberSync {
       if count > 0 { _ = try vault.refreshMembers() }
       _ = try vault.member(member)?.joinConcurrent()
     }
+  }
+
+  private var ownHead: VaultPath { .head(member, session.home.device) }
+
+  /// Takes this device's own head where the folder has lost it, and the remote has the one that this machine has seen last, or a
+  /// newer one: somebody has removed the file, or put a folder back of before the first one. Until it is here nothing else can be
+  /// done with the member.
+  ///
+  /// - Returns: Whether it was taken, or would be.
+  private func takeLostOwn(
+    _ plans: [(path: VaultPath, plan: RegisterPlan)]
+  ) throws(SyncError) -> Bool {
+    guard let lost = vault.member(member)?.standstill(), isToBeTaken(lost, plans) else {
+      return false
+    }
+    let open: Member
+    do { open = try vault.receivingMember(member, in: exchange.tree) } catch {
+      // What keeps it from being opened is told of the whole member.
+      return false
+    }
+    let count = try MemberPull(
+      session: session, exchange: exchange, vault: vault, member: open, waiting: []
+    ).run([session.home.device])
+    if count == 0 { return false }
+    session.note(.ownWasLost(ownHead))
+    return true
+  }
+
+  /// Whether all that is wrong with the member is that this device's own head is gone, and the remote has it.
+  private func isToBeTaken(
+    _ lost: VaultError, _ plans: [(path: VaultPath, plan: RegisterPlan)]
+  ) -> Bool {
+    let own = ownHead
+    guard case .missing(own.string) = lost else { return false }
+    return plans.contains { $0.path == own && $0.plan == RegisterPlan(.take) }
   }
 
   /// Whether the remote's head is news, or of a line that is not followed here.
@@ -121,7 +161,10 @@ struct MemberSync {
       let member = try vault.receivingMember(member, in: exchange.tree)
       // One that is opened for an epoch that has come goes on from the one that is open here.
       if let standstill = member.standstill() ?? vault.member(member.id)?.standstill() {
-        session.note(SyncProblem(standstill, here: "members/\(member.id.hex)"))
+        // What a sync would bring before anything else is not told of one that brings nothing.
+        if !session.options.isDryRun || !isToBeTaken(standstill, plans()) {
+          session.note(SyncProblem(standstill, here: "members/\(member.id.hex)"))
+        }
         return .none
       }
       return .open(member)
