@@ -115,6 +115,8 @@ final class VaultContext: Sendable {
 
   var store: any LocalStore { copy.store }
   var folder: FilePath? { copy.folder }
+  /// Where the vault's folder stands, for redo files; empty for a vault that lies in none.
+  var folderPath: [UInt8] { Array((folder?.string ?? "").utf8) }
   var state: StateFolder { copy.state }
   var clock: WallClock { copy.clock }
   var binding: Binding { copy.binding }

@@ -116,7 +116,7 @@ package struct SampleDecoder: Sendable {
               seenPlace: RecordPlace(parent: .root, title: try fileName("Checkup")))
           ],
           objects: [RedoRecord.Object(digest: random.id(), kind: .chunk, file: [1, 2])],
-          folder: 12),
+          folder: 12, path: Array("/home/a/Family".utf8)),
         RedoRecord.init(decoding:)
       ) { $0.encoded() },
     ]

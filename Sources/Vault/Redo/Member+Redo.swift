@@ -108,7 +108,8 @@ extension Member {
       }
     }
     return RedoRecord(
-      edits: edits.map(RedoEdit.init), objects: Array(objects.values), folder: context.folderNumber)
+      edits: edits.map(RedoEdit.init), objects: Array(objects.values),
+      folder: context.folderNumber, path: context.folderPath)
   }
 
   /// Adds those objects of a content that no record has yet.
@@ -145,8 +146,8 @@ extension Member {
   enum Redone {
     /// It stands in the vault, or nothing is left of it to do.
     case done
-    /// The file belongs to a copy of this vault's folder, or to its original, and stays.
-    case elsewhere
+    /// The file belongs to a copy of this vault's folder, or to its original, which stood at this path, and stays.
+    case elsewhere([RecordEdit], path: [UInt8])
     /// Its person may not write the member any more, so that nobody would take these from them. They stay, until they may.
     case refused([RecordEdit])
     /// Something in the file is sealed with a key that this person does not have now. It stays, until they have.
@@ -175,8 +176,8 @@ extension Member {
     case nil: break
     }
     guard let last = entries.last else { return .done }
-    guard isOfThisFolder(last.record) else { return .elsewhere }
     let edits = last.record.edits.map { RecordEdit($0) }
+    guard isOfThisFolder(last.record) else { return .elsewhere(edits, path: last.record.path) }
     guard mayWrite else {
       let done = try heads.withLock { (heads) throws(VaultError) in
         try redone(of: writer, in: heads, own: heads.loaded[context.device.id])
@@ -249,10 +250,12 @@ extension Member {
     }.sorted()
   }
 
-  /// Whether the record was written beside this copy of the folder, as far as the disk can tell one from another.
+  /// Whether the record was written beside this copy of the folder, as far as the disk can tell one from another; or beside one
+  /// in whose place this one stands now.
   private func isOfThisFolder(_ record: RedoRecord) -> Bool {
     let (one, other) = (record.folder, context.folderNumber)
-    return one == 0 || other == 0 || one == other
+    if one == 0 || other == 0 || one == other { return true }
+    return !record.path.isEmpty && record.path == context.folderPath
   }
 
   /// Appends to another process's redo file what is left of its last record: done again, the rest would count as later than
@@ -261,7 +264,8 @@ extension Member {
     _ edits: [RecordEdit], after last: RedoFile.Entry, to path: BlobPath
   ) throws(VaultError) {
     let record = RedoRecord(
-      edits: edits.map(RedoEdit.init), objects: [], folder: last.record.folder)
+      edits: edits.map(RedoEdit.init), objects: [], folder: last.record.folder,
+      path: last.record.path)
     let bytes = RedoFile.encode(
       record, sequence: last.sequence + 1, with: register.keys.current, path: path.string)
     try storing(context.state.store.overwrite(path, at: UInt64(last.end), bytes))

@@ -180,12 +180,8 @@ extension Vault {
   private func noteKept(_ path: BlobPath, _ member: Member, _ redone: Member.Redone) {
     switch redone {
     case .done: break
-    case .elsewhere:
-      note(
-        path, member,
-        "was saved in another copy of this vault's folder, and is brought in when that one is opened. "
-          + "If this is the only one that is left, copied back from a backup, what is in that file "
-          + "cannot be brought in: remove it")
+    case .elsewhere(let edits, let folder):
+      note(path, member, elsewhereText(member.names(of: edits), path, folder))
     case .refused(let edits):
       let error = refusal(of: member)
       log.failed(.redo, error, of: LogIdentity(member.id))
@@ -207,6 +203,20 @@ extension Vault {
         "a later version of Kinvault has written it. It is kept until that one opens the vault. To give it up, remove "
           + context.state.describe(path))
     }
+  }
+
+  /// - Parameter folder: Where the other copy stood; empty where that is not known.
+  private func elsewhereText(_ names: [String], _ path: BlobPath, _ folder: [UInt8]) -> String {
+    let place = String(decoding: folder, as: UTF8.self)
+    var (at, way) = ("", "")
+    if !place.isEmpty {
+      at = ", at \(place)"
+      way =
+        "If that one is gone, and this is what is left of it, move this folder there and open it. "
+    }
+    return "was saved in another copy of this vault's folder\(at), and is brought in when that "
+      + "one is opened: \(Self.list(names)). \(way)"
+      + "To give it up, remove \(context.state.describe(path))"
   }
 
   private func refusedText(

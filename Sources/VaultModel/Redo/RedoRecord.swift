@@ -19,17 +19,20 @@ package struct RedoRecord: Equatable, Sendable {
 
   package var edits: [RedoEdit]
   package var objects: [Object]
-  /// The inode number of the vault's folder: a copy of it has another, and must be left alone.
+  /// The inode number of the vault's folder: a copy of it has another, and must be left alone while it stands somewhere else.
   package var folder: UInt64
+  /// Where that folder stood; empty where that is not known.
+  package var path: [UInt8]
   package var unknown: UnknownFields
 
   package init(
-    edits: [RedoEdit] = [], objects: [Object] = [], folder: UInt64 = 0,
+    edits: [RedoEdit] = [], objects: [Object] = [], folder: UInt64 = 0, path: [UInt8] = [],
     unknown: UnknownFields = .none
   ) {
     self.edits = edits
     self.objects = objects
     self.folder = folder
+    self.path = path
     self.unknown = unknown
   }
 
@@ -48,6 +51,7 @@ package struct RedoRecord: Equatable, Sendable {
       case .bytes(1): record.edits.append(try .decode(reader.message("redo edit")))
       case .bytes(2): record.objects.append(try .decode(reader.message("redo object")))
       case .fixed64(3): record.folder = try reader.fixed64()
+      case .bytes(4): record.path = try reader.byteArray()
       default: record.unknown.append(try reader.skip(tag))
       }
     }
@@ -59,6 +63,7 @@ package struct RedoRecord: Equatable, Sendable {
     for edit in edits { writer.message(1, edit.encode) }
     for object in objects { writer.message(2, object.encode) }
     writer.fixed64(3, folder)
+    writer.bytes(4, path)
     writer.unknown(unknown)
     return writer.bytes
   }
