@@ -33,4 +33,17 @@ struct CheckAdviceTests {
     #expect(lost.count == 2 && lost[0].contains("--repair --remote usb"), "\(lost)")
     #expect(lost[1].contains("kinvault check --repair goes on"), "\(lost)")
   }
+
+  /// What a device has written last of a member comes with a sync.
+  @Test func ofALostHeadASyncIsNamedFirst() {
+    var head = row(.missing, .damage)
+    let digits = String(repeating: "0a", count: 32)
+    head.path = "members/\(digits)/heads/\(digits)"
+    let lost = CheckAdvice(problems: [head], remote: "usb", isRepaired: false).paragraphs
+    #expect(lost.count == 3 && lost[0].contains("kinvault sync"), "\(lost)")
+    #expect(lost[1].contains("--repair --remote usb"), "\(lost)")
+    head.kind = Problem.Kind.damaged.rawValue
+    let damaged = CheckAdvice(problems: [head], remote: "usb", isRepaired: false).paragraphs
+    #expect(damaged.allSatisfy { !$0.contains("kinvault sync") }, "\(damaged)")
+  }
 }

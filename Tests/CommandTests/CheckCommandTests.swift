@@ -33,6 +33,37 @@ import Testing
     #expect(both.contains("kinvault check --repair --remote disk (or usb)\n"), "\(both)")
   }
 
+  /// Nothing but this machine's memory says that anything is gone.
+  @Test func theLostHeadOfAnotherDeviceIsNamed() throws {
+    let phone = Machine("phone", beside: desk.program)
+    try phone.clone(usb, "--name", "usb")
+    let before = try heads()
+    try phone.write("two", titled: "Of the phone")
+    try phone.run("sync", expecting: 0)
+    try desk.run("sync", expecting: 0)
+    let new = try heads().subtracting(before)
+    let head = try #require(new.first)
+    try #require(new.count == 1 && unlink("\(desk.vault)/\(head)") == 0)
+    let check = try desk.run("check", expecting: 1).output
+    #expect(check.contains("Emma\n") && check.contains("encrypted file: \(head)"), "\(check)")
+    #expect(check.contains("brings it: kinvault sync"), "\(check)")
+    #expect(check.contains("kinvault check --repair --remote usb"), "\(check)")
+    #expect(!check.contains("kinvault collect"), "\(check)")
+    // What it names is nobody's garbage.
+    let collected = try desk.run("collect", "--keep-days", "0", "--yes").output
+    #expect(collected.contains("Emma: skipped"), "\(collected)")
+    try desk.run("sync", expecting: 0)
+    #expect(try desk.run("record", "list", expecting: 0).output.contains("Of the phone"))
+    try desk.expectWhole()
+  }
+
+  /// The files of heads in the desk's folder.
+  private func heads() throws -> Set<String> {
+    let found = try CommandRunner.run(
+      "sh", ["-c", "find members -path '*/heads/*' -type f"], folder: FilePath(desk.vault))
+    return Set(found.output.split(separator: "\n").map(String.init))
+  }
+
   @Test func aVaultWithoutItsDescriptionIsToldWhereToGetIt() throws {
     let description = "\(desk.vault)/vault.json"
     let copy = "\(usb)/vault.json"

@@ -62,6 +62,14 @@ extension Vault {
       var check = MemberCheck(member: member, readsData: readsData, progress: progress)
       try check.run(into: &report)
     }
+    // What was said of heads that are gone when the vault was opened may be of before.
+    let ids = Set(members.map(\.id))
+    report.problems.removeAll { problem in
+      guard problem.kind == .missing, case .head(let member, _)? = VaultPath(parsing: problem.path)
+      else { return false }
+      return ids.contains(member)
+    }
+    for member in members { report.problems += try member.lostHeads() }
     report.problems += try foreignFiles()
     report.problems += try damagedStatements()
     report.problems += try audit.read().problems

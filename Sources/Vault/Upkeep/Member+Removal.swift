@@ -46,12 +46,13 @@ extension Member {
     return try register.files().allSatisfy { heads.seen[$0.device] != nil }
   }
 
-  /// Whether it is known here what of the member is needed: heads that are not followed, entries that wait, what is held back
-  /// and heads that are to come may need what nothing else names.
+  /// Whether it is known here what of the member is needed: heads that are not followed, entries that wait, what is held back,
+  /// heads that are to come and those that are gone may need what nothing else names.
   var knowsWhatIsNeeded: Bool {
     get throws(VaultError) {
       guard damageReason == nil, !hasLinesApart, !holdsEntries, !holdsBack else { return false }
-      return try !hasHeadsToCome
+      if try hasHeadsToCome { return false }
+      return try lostHeads().allSatisfy { $0.severity < .damage }
     }
   }
 

@@ -1,4 +1,5 @@
 import VaultErrors
+import VaultModel
 
 /// What a person is told to do about what a check found.
 struct CheckAdvice {
@@ -24,13 +25,14 @@ struct CheckAdvice {
   private var onLosses: [String] {
     let losses = problems.filter(\.isLoss)
     if losses.isEmpty { return [] }
+    let fetching = losses.contains(where: \.isLostHead) ? [Self.onLostHeads] : []
     let copies = """
         Copy the encrypted files named above from a backup of this folder back to where they were,
         then check again. Everything else can be used meanwhile.
         A remote may have them too: kinvault check --repair --remote \(remote)
       """
     if losses.allSatisfy(\.isOnlyInHistory) {
-      return [
+      return fetching + [
         copies,
         """
           Nothing that is there now is hit. An older revision that nothing can mend goes, and the problem with
@@ -38,11 +40,16 @@ struct CheckAdvice {
         """,
       ]
     }
-    if isRepaired { return [copies] }
-    return [
+    if isRepaired { return fetching + [copies] }
+    return fetching + [
       copies, "  Where nothing has them, kinvault check --repair goes on with what is still there.",
     ]
   }
+
+  private static let onLostHeads = """
+      What a device has written shows again once its file among the heads of the member is back. A sync
+      with a remote that has it brings it: kinvault sync
+    """
 
   private static let byKind: [(kinds: Set<Problem.Kind>, text: String)] = [
     (
@@ -68,4 +75,14 @@ struct CheckAdvice {
 
   /// Divided keys, access that was not taken away, what a crash left: the reason of each says what it wants.
   private static let onAnythingElse = "  What else there is to do stands with each problem above."
+}
+
+extension CheckPrint.ProblemRow {
+  /// Whether what a device has written last of a member is gone, and not only a part of it.
+  fileprivate var isLostHead: Bool {
+    guard kind == Problem.Kind.missing.rawValue, case .head? = VaultPath(parsing: path) else {
+      return false
+    }
+    return true
+  }
 }
