@@ -1,3 +1,5 @@
+import VaultModel
+
 /// Something found wrong in a vault, named so that a person can find it.
 package struct Problem: Hashable, Sendable {
   package enum Kind: String, Sendable, CaseIterable {
@@ -84,5 +86,21 @@ package struct Problem: Hashable, Sendable {
     self.record = record
     self.item = item
     self.isOnlyInHistory = isOnlyInHistory
+  }
+}
+
+extension Problem {
+  /// Whether records may not show for it, or not as they were: what a device has written last of a member is missing or damaged,
+  /// or older than it was; or a member cannot be opened. What such a head names may be on its way: that is not meant.
+  package var mayHideRecords: Bool {
+    guard severity > .note, path.hasPrefix("members/") else { return false }
+    switch VaultPath(parsing: path) {
+    case .head?, .memberRoot?, nil: break
+    default: return false
+    }
+    switch kind {
+    case .missing, .damaged, .rollback: return true
+    default: return false
+    }
   }
 }

@@ -4,6 +4,18 @@ import Threads
 import VaultErrors
 import VaultModel
 
+extension Vault {
+  /// Whether records may not show for what was found wrong. A head of somebody who may not write brings none: anybody who can
+  /// write to the folder can put one there.
+  package func mayHideRecords(_ problem: Problem) -> Bool {
+    guard problem.mayHideRecords else { return false }
+    guard case .head(let id, let device)? = VaultPath(parsing: problem.path),
+      let member = member(id)
+    else { return true }
+    return member.devicesOfWriters.contains(device)
+  }
+}
+
 /// Heads that were here and are gone: but for what this machine remembers nothing says that anything is missing.
 extension Member {
   /// What is told of heads that this machine has seen, whose devices count and may write, and whose files are not in the folder
@@ -29,7 +41,7 @@ extension Member {
     return problems
   }
 
-  private var devicesOfWriters: Set<DeviceID> {
+  fileprivate var devicesOfWriters: Set<DeviceID> {
     let (links, now) = (register.links, context.clock.milliseconds())
     let writers = context.people.persons.values.filter { person in
       links.role(of: person.id, now: now)?.mayWrite ?? false

@@ -27,6 +27,17 @@ struct RecordFilter: ParsableArguments {
     try member.map { [try RecordLookup(vault: vault).member(named: $0)] } ?? vault.members
   }
 
+  /// Whether what is found may lack something, by what was found wrong with these members when the vault was opened; where all
+  /// are looked through, also with one that could not be.
+  func mayLackRecords(of members: [Member], in vault: Vault) -> Bool {
+    if members.contains(where: { $0.damageReason != nil }) { return true }
+    let hiding = vault.problems.filter(vault.mayHideRecords)
+    guard member != nil else { return !hiding.isEmpty }
+    return members.contains { member in
+      hiding.contains { $0.path.hasPrefix("members/\(member.id.hex)") }
+    }
+  }
+
   /// Whether the record has the type and date that are asked for.
   func isWanted(_ entry: RecordEntry) -> Bool {
     if let type {

@@ -55,20 +55,26 @@ struct RecordListCommand: ParsableCommand {
   }
 
   func run() throws {
-    let (found, untypedCount) = try access.withVault(.reading) { vault in
+    let (found, untypedCount, mayLack) = try access.withVault(.reading) { vault in
       let members = try filter.members(in: vault)
       let found = try recordsWithText(in: members, of: vault)
       func rows(all: Bool) throws -> [Row] {
         try members.flatMap { try self.rows(of: $0, in: vault, withText: found?[$0.id], all: all) }
       }
       let listed = try rows(all: all)
-      return (listed, try listed.isEmpty && !all ? rows(all: true).count : 0)
+      let untypedCount = try listed.isEmpty && !all ? rows(all: true).count : 0
+      return (listed, untypedCount, filter.mayLackRecords(of: members, in: vault))
     }
     let rows = found.sorted { ($1.entry.date, $0.path) < ($0.entry.date, $1.path) }
     if json {
       try JSONOutput.print(rows.map(\.json))
-      return
+    } else {
+      print(rows, untypedCount: untypedCount)
     }
+    if mayLack { throw CommandError.problemsFound }
+  }
+
+  private func print(_ rows: [Row], untypedCount: Int) {
     var table = Table(columns: [
       .init(heading: "DATE"), .init(heading: "TYPE"), .init(heading: "TITLE", isCut: true),
       .init(heading: "PATH"),

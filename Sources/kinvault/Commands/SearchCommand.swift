@@ -40,11 +40,12 @@ struct SearchCommand: ParsableCommand {
   }
 
   func run() throws {
-    let (rows, total) = try access.withVault(.reading) { vault in
+    let (rows, total, mayLack) = try access.withVault(.reading) { vault in
       let members = try filter.members(in: vault)
       let search = try RecordSearch.begin(vault)
       let query = search.index.query(words.joined(separator: " "))
-      if query.isEmpty { return ([Row](), 0) }
+      let mayLack = filter.mayLackRecords(of: members, in: vault)
+      if query.isEmpty { return ([Row](), 0, mayLack) }
       try search.catchUp(members)
       vault.audit.note(.search, member: filter.member == nil ? nil : members.first?.id)
       let found = try search.index.find(
@@ -56,9 +57,10 @@ struct SearchCommand: ParsableCommand {
         names[hit.member.id] = paths
         return Row(hit, path: path, try search.index.excerpt(of: hit, query))
       }
-      return (rows, found.total)
+      return (rows, found.total, mayLack)
     }
     if json { try JSONOutput.print(rows.map(\.json)) } else { print(rows, total: total) }
+    if mayLack { throw CommandError.problemsFound }
   }
 
   private struct Row {
