@@ -7,6 +7,8 @@ extension MountError: LoggedError {
     case .notEmpty: "notEmpty"
     case .overlapsVault: "overlapsVault"
     case .alreadyMounted: "alreadyMounted"
+    case .mountedElsewhere: "mountedElsewhere"
+    case .notEnded: "notEnded"
     case .refused: "refused"
     case .othersNotAllowed: "othersNotAllowed"
     case .noDevice(let errno): ErrorKind("noDevice", number: errno)

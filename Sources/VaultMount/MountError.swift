@@ -11,6 +11,10 @@ package enum MountError: Error, Hashable, Sendable {
   case overlapsVault(mountpoint: FilePath, vault: FilePath)
   /// A live mount is there already.
   case alreadyMounted(FilePath)
+  /// A live mount that may be written shows the vault at another place.
+  case mountedElsewhere(FilePath, wanted: FilePath)
+  /// A mount that may be written is shown no more, and its process still serves it.
+  case notEnded(FilePath, process: Int32)
   /// The kernel or `fusermount3` did not mount; the reason is theirs.
   case refused(FilePath, reason: String)
   /// An ordinary user asked to let others in, and `/etc/fuse.conf` does not allow that.
@@ -48,6 +52,13 @@ package enum MountError: Error, Hashable, Sendable {
       "The mountpoint \(mountpoint) and the vault folder \(vault) must not lie inside one another."
     case .alreadyMounted(let path):
       "A vault is mounted at \(path) already. Unmount it first: kinvault unmount \(path)"
+    case .mountedElsewhere(let path, let wanted):
+      "The vault is mounted at \(path) already, and with two mounts that can be written to, one would replace what was saved "
+        + "in the other. To reach it at \(wanted) as well: ln -s \(path) \(wanted). To only look at it there: "
+        + "kinvault mount --read-only \(wanted). To move it there: kinvault unmount \(path), then mount again."
+    case .notEnded(let path, let process):
+      "The mount at \(path) was taken away, but process \(process) still serves it: it saves what was changed, or programs have "
+        + "files of it open. Close them and try again. To only look at the vault meanwhile: kinvault mount --read-only MOUNTPOINT"
     case .refused(let path, let reason):
       "Mounting at \(path) did not work: \(reason)"
     case .othersNotAllowed:

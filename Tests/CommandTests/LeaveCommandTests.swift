@@ -205,7 +205,7 @@ struct InvitedPair {
     let live = try listed(mountpoint)
     #expect(!live.contains("Emma"), "\(live)")
     #expect(try CommandRunner.run("sh", ["-c", "echo x > \"$1\"", "", note]).status != 0)
-    try laptop.run("mount", other, "--no-sync", expecting: 0)
+    try laptop.run("mount", other, "--read-only", expecting: 0)
     #expect(try listed(other) == live)
     try laptop.run("unmount", other, expecting: 0)
     try laptop.run("unmount", mountpoint, expecting: 0)

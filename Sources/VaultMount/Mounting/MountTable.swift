@@ -12,6 +12,7 @@ struct MountTableEntry: Hashable, Sendable {
   let type: String
   /// What the mount says it comes from; for our mounts the vault folder.
   let source: FilePath
+  var isReadOnly = false
 }
 
 /// The kernel's list of what is mounted where, as this process sees it.
@@ -49,7 +50,10 @@ package enum MountTable {
       device: String(decoding: fields[2], as: UTF8.self),
       mountpoint: FilePath(bytes: unescaped(fields[4])),
       type: String(decoding: unescaped(fields[dash + 1]), as: UTF8.self),
-      source: FilePath(bytes: unescaped(fields[dash + 2])))
+      source: FilePath(bytes: unescaped(fields[dash + 2])),
+      isReadOnly: fields[5].split(separator: UInt8(ascii: ",")).contains {
+        $0.elementsEqual("ro".utf8)
+      })
   }
 
   private static func unescaped(_ field: ArraySlice<UInt8>) -> [UInt8] {

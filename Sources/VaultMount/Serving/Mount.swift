@@ -27,15 +27,27 @@ package final class Mount: Sendable {
   let service: Service
   let session: FuseSession
   private let serving: MountServing
+  /// Nil where nothing can be changed.
+  private let lock: MountLock?
   private let ending = Guarded<Ending?>(nil)
 
   /// Mounts the tree and returns when it answers. Starts the tree, which `waitUntilEnded` stops again.
   ///
   /// Makes the mountpoint when it is missing, clears a dead mount there. Notes the mount in the state folder, where
-  /// `Unmount` and `MountRegistry` find it. Leaves nothing behind when it throws.
+  /// `Unmount` and `MountRegistry` find it. Refuses a second mount of the vault that may be written. Leaves nothing behind when
+  /// it throws.
   package static func start(_ tree: FileTree, _ setup: MountSetup) throws(MountError) -> Mount {
     try FuseConfiguration.check(setup.options)
     let point = try Mountpoint.prepare(setup.mountpoint, vault: setup.vault)
+    let lock: MountLock?
+    do {
+      lock =
+        try setup.options.isReadOnly
+        ? nil : MountLock.take(for: point.path, stateFolder: setup.stateFolder)
+    } catch {
+      point.cleanUp()
+      throw error
+    }
     let service = Service(tree: tree)
     // Before anybody can use the mount, or unmount it: they wait for what is registered, and have it commit.
     let entry = RunningMount(process: getpid(), mountpoint: point.path, vault: setup.vault)
@@ -49,7 +61,7 @@ package final class Mount: Sendable {
       throw error
     }
     let mount = Mount(
-      point, service, session, MountServing.begin(service, session, registration))
+      point, service, session, MountServing.begin(service, session, registration), lock)
     // The first answer means that the kernel and we have agreed on how to talk.
     var status = stat()
     guard point.path.withPlatformString({ lstat($0, &status) }) == 0 else {
@@ -78,12 +90,14 @@ package final class Mount: Sendable {
   }
 
   private init(
-    _ point: Mountpoint, _ service: Service, _ session: FuseSession, _ serving: MountServing
+    _ point: Mountpoint, _ service: Service, _ session: FuseSession, _ serving: MountServing,
+    _ lock: MountLock?
   ) {
     self.point = point
     self.service = service
     self.session = session
     self.serving = serving
+    self.lock = lock
   }
 
   /// A state folder that cannot be written costs `status` its entry, not the family its records.
@@ -140,6 +154,8 @@ package final class Mount: Sendable {
     defer {
       session.unmount()
       point.cleanUp()
+      // What is left, a sync and closing the vault, may run beside another mount.
+      lock?.release()
       closing(isWhole)
       serving.commitSocket?.end()
       serving.registration?.remove()

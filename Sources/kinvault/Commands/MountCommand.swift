@@ -20,6 +20,9 @@ struct MountCommand: ParsableCommand {
       into it, unless you say --allow-other: then the permission bits of files and folders decide, and the \
       names of the members can be seen by all.
 
+      One mount on a machine may be written to; others of the same vault want --read-only. To reach it under another name: a \
+      link, or \u{2018}mount --bind\u{2019}.
+
       Programs that save all the time make many versions of a file. Of those that only this machine has seen the mount \
       keeps what --keep says, while it runs; what was synced stays until \u{2018}kinvault collect\u{2019}.
 

@@ -205,7 +205,7 @@ extension FailureReport {
     let status: ExitStatus =
       switch error {
       case .notADirectory, .notEmpty, .overlapsVault: .refused
-      case .alreadyMounted, .busy, .stillServing: .busy
+      case .alreadyMounted, .mountedElsewhere, .notEnded, .busy, .stillServing: .busy
       case .refused, .othersNotAllowed, .noDevice: .unsupported
       case .notMounted: .notFound
       case .notUnmounted, .backgroundFailed, .backgroundDied: .system
@@ -221,7 +221,7 @@ extension FailureReport {
     case EROFS, EACCES, EPERM: .notPermitted
     case ENOENT, ENOTDIR: .notFound
     case EEXIST, ENOTEMPTY: .alreadyExists
-    case EBUSY, ETXTBSY: .busy
+    case EBUSY, ETXTBSY, EAGAIN: .busy
     default: .system
     }
   }

@@ -1,0 +1,86 @@
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+/// A vault that is mounted is mounted at another place as well, by the same person on the same machine.
+@Suite struct SecondMountTests {
+  private let program: Program
+  private let first: String
+  private let second: String
+
+  init() throws {
+    program = try Program.withVault()
+    first = program.folder.appending("first").string
+    second = program.folder.appending("second").string
+  }
+
+  private func unmountAll() {
+    for place in [second, first] { _ = try? program.run("unmount", place) }
+  }
+
+  /// What two that can be written to saved within a minute in one file was one version in the end, without a word.
+  @Test func aSecondMountIsRefusedUnlessItOnlyShows() throws {
+    defer { unmountAll() }
+    try program.run("mount", first, expecting: 0)
+    let refused = try program.run("mount", second, expecting: 9).errors
+    #expect(refused.contains("The vault is mounted at \(first) already"), "\(refused)")
+    #expect(refused.contains("kinvault mount --read-only \(second)"), "\(refused)")
+    // No folder is left, in which somebody might save what belongs into the vault.
+    #expect(access(second, F_OK) != 0)
+
+    try program.run("mount", second, "--read-only", expecting: 0)
+    try program.write("saved", to: "\(first)/Emma/note.txt")
+    let shown = "\(second)/Emma/note.txt"
+    for _ in 0..<1200 where access(shown, F_OK) != 0 { usleep(100_000) }
+    #expect(try program.read(shown) == Array("saved".utf8))
+    #expect(throws: Errno.readOnlyFileSystem) { try program.write("lost", to: shown) }
+    // One that only shows is in no other's way.
+    try program.run("unmount", first, expecting: 0)
+    try program.run("mount", first, expecting: 0)
+  }
+
+  @Test func ofTwoThatBeginAtOnceOneIsRefused() throws {
+    defer { unmountAll() }
+    let both = try [first, second].map {
+      try RunningCommand(Program.executable, ["mount", $0], environment: program.environment)
+    }
+    let ended = both.map { $0.wait() }
+    #expect(Set(ended.map(\.status)) == [0, 9], "\(ended.map(\.errors))")
+  }
+
+  @Test func oneThatWasKilledIsInNobodysWay() throws {
+    defer { unmountAll() }
+    let killed = try RunningCommand(
+      Program.executable, ["mount", first, "--foreground"], environment: program.environment)
+    while !killed.errorsSoFar.contains("Mounted at"), !killed.hasEnded() { usleep(20_000) }
+    killed.signal(SIGKILL)
+    _ = killed.wait()
+    try program.run("mount", second, expecting: 0)
+  }
+
+  /// Whoever takes it away without our command does not wait until its process has saved everything.
+  @Test func oneThatIsJustEndingIsWaitedFor() throws {
+    defer { unmountAll() }
+    try program.run("mount", first, expecting: 0)
+    try program.write("saved last", to: "\(first)/Emma/note.txt")
+    #expect(try CommandRunner.run("fusermount3", ["-u", first]).status == 0)
+    try program.run("mount", second, expecting: 0)
+    #expect(try program.read("\(second)/Emma/note.txt") == Array("saved last".utf8))
+  }
+
+  /// A program may save in what it has open there.
+  @Test func oneThatWasTakenAwayWhileItIsInUseIsNotForgotten() throws {
+    defer { unmountAll() }
+    try program.run("mount", first, expecting: 0)
+    let note = open("\(first)/Emma/note.txt", O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
+    try #require(note >= 0)
+    try program.run("unmount", "--lazy", first, expecting: 0)
+    let refused = try program.run("mount", second, expecting: 9).errors
+    #expect(refused.contains("The mount at \(first) was taken away"), "\(refused)")
+    try #require(write(note, "late", 4) == 4)
+    close(note)
+    try program.run("mount", second, expecting: 0)
+    #expect(try program.read("\(second)/Emma/note.txt") == Array("late".utf8))
+  }
+}
