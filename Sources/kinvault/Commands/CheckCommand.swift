@@ -72,7 +72,8 @@ struct CheckCommand: ParsableCommand {
     var (printed, hasProblems) = try access.withVault(repair ? .writing : .reading) { vault in
       defer { bar.finish() }
       let repairs = repair ? try mend(vault, bar) : []
-      let report = try vault.check(readsData: readData, progress: { bar.update($0) })
+      var report = try vault.check(readsData: readData, progress: { bar.update($0) })
+      report.problems += try RemoteStatus.unfinishedClones(of: vault.id)
       let printed = try CheckPrint(
         report: report, repairs: repairs, readData: readData,
         authors: AuthorshipText.load(of: vault))

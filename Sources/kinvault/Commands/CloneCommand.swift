@@ -17,8 +17,8 @@ struct CloneCommand: ParsableCommand {
     discussion: """
       Makes this machine a device of yours, with the 24 words and a new password, and fetches the records. A machine \
       that has a password for the vault already needs no words, and is asked before it takes another folder for the one \
-      that it has. With --lazy the attachments stay on the remote until they are opened. May be interrupted and given \
-      again, then without the words.
+      that it has. With --lazy the attachments stay on the remote until they are opened. A clone that was cut short goes \
+      on with the same command, or with \u{2018}kinvault sync\u{2019}.
 
       Examples:
         kinvault clone /media/usb/Family ~/Family
@@ -73,6 +73,22 @@ struct CloneCommand: ParsableCommand {
   }
 
   func run() throws {
+    do { try clone() } catch {
+      guard Self.isOfFullDisk(error) else { throw error }
+      throw CommandError.noRoom(
+        "There is no room for the vault on the disk of \(Terminal.visible(folder)), or on that of what this machine keeps of "
+          + "it. Make room, and give the same command again.")
+    }
+  }
+
+  /// A remote may be full as well.
+  private static func isOfFullDisk(_ error: any Error) -> Bool {
+    if let error = error as? SyncError, case .vault(.noSpace) = error { return true }
+    if let error = error as? VaultError, case .noSpace = error { return true }
+    return false
+  }
+
+  private func clone() throws {
     guard let name = RemoteName(name) else {
       throw CommandError.usage("A remote's name is 1 to 64 of a-z, 0-9, - and _.")
     }
@@ -80,7 +96,8 @@ struct CloneCommand: ParsableCommand {
     let (address, password) = try place.parse(address)
     let proof = try place.login(for: address, password: password)
     var configuration = RemoteConfiguration(
-      name: name, address: address.text, created: FileTimestamp.now.milliseconds)
+      name: name, address: address.text, options: [KnownRemote.cloneOption: "unfinished"],
+      created: FileTimestamp.now.milliseconds)
     let remote = try KnownRemote(configuration, login: proof)
     let target = VaultLocation.absolute(folder)
     if case .directory(let place) = address { try RemotePlace.requireApart(place, from: target) }
@@ -142,7 +159,9 @@ struct CloneCommand: ParsableCommand {
     _ copy: VaultCopy, in folder: FilePath, replacing isMeant: Bool
   ) throws -> DeviceUnlockKey {
     if try copy.hasDevice() {
-      if wordsFile == nil {
+      // What was cut short goes on as the device that it has made, also when it is given as before, with the words.
+      let goesOn = try RemoteRegistry(state: copy.state).hasUnfinishedClone()
+      if wordsFile == nil || goesOn && !isMeant {
         if let key = try SessionKeys.load(vault: copy.id) { return key }
         return try SlotOpening.of(folder, passwordFile: deviceOptions.passwordFile).run(
           question: "This machine knows the vault. Its password: "
@@ -182,6 +201,9 @@ struct CloneCommand: ParsableCommand {
           "This machine knows a remote \(configuration.name) of this vault at another address. Choose another --name."
         )
       }
+      try registry.update(configuration.name) {
+        $0.options[KnownRemote.cloneOption] = configuration.options[KnownRemote.cloneOption]
+      }
     }
   }
 
@@ -196,13 +218,27 @@ struct CloneCommand: ParsableCommand {
       remote, vault, SyncOutcome.Order(showsProgress: true), others: [])
     let members = vault.members
     let recordCount = members.reduce(0) { $0 + max(0, $1.recordCount - 1) }
-    try vault.close()
-    // It is told as the program ends with it.
-    if let failure = outcome.failure { throw failure }
+    // Where the sync has met a full disk this does too.
+    let closed = Result { try vault.close() }
+    if let failure = outcome.failure { throw cutShort(failure, in: folder) }
+    try closed.get()
     outcome.print()
     Terminal.writeLine(
       "\(counted(members.count, "member")) with \(countedRecords(recordCount)) in \(folder). To see them: kinvault mount"
     )
     if outcome.needsAttention { throw CommandError.problemsFound }
+  }
+
+  /// It is told as the program ends with it, and how the rest is had.
+  private func cutShort(_ failure: any Error, in folder: FilePath) -> CommandError {
+    let report = FailureReport(failure)
+    let place = Terminal.visible(folder.string)
+    let reason =
+      Self.isOfFullDisk(failure)
+      ? "There is no room for all of the vault on the disk of \(place). Make some first."
+      : report.message
+    return .cutShort(
+      "\(reason)\nNot all of the vault has come, so records are missing in \(place). To go on: "
+        + "kinvault sync --vault \(ShellWord.quoted(folder.string))", report.status)
   }
 }

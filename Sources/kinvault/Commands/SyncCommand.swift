@@ -101,7 +101,7 @@ struct SyncCommand: ParsableCommand {
   /// Opens the vault only as far as it must be.
   private func sync(_ known: KnownRemote, _ vault: DeferredVault) throws -> SyncOutcome {
     var seen: RemoteSight?
-    if vault.mayStayClosed {
+    if vault.mayStayClosed, !known.configuration.isUnfinishedClone {
       switch try SyncOutcome.quick(known, vault, options) {
       case .ended(let outcome): return outcome
       case .notEnough(let found): seen = found

@@ -28,13 +28,15 @@ enum CommandError: Error {
   case problemsFound
   /// Some of several remotes, by their names. Why is already printed with each; the status is the first one's.
   case notSynced([String], ExitStatus)
+  /// A part of it was done, and the text says how to go on; the status is that of what ended it.
+  case cutShort(String, ExitStatus)
   case system(call: String, path: String, errno: Int32)
 
   var message: String {
     switch self {
     case .usage(let text), .notFound(let text), .alreadyExists(let text), .locked(let text),
       .wrongSecret(let text), .refused(let text), .notPermitted(let text), .unsupported(let text),
-      .noRoom(let text), .damaged(let text):
+      .noRoom(let text), .damaged(let text), .cutShort(let text, _):
       text
     case .interrupted: "Interrupted."
     case .problemsFound: ""

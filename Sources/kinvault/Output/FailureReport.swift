@@ -101,7 +101,7 @@ extension FailureReport {
       case .damaged: .damaged
       case .interrupted: .interrupted
       case .problemsFound: .problemsFound
-      case .notSynced(_, let status): status
+      case .notSynced(_, let status), .cutShort(_, let status): status
       case .system(_, _, let number): Self.status(ofErrno: number)
       }
     self.init(status, error.message)

@@ -22,6 +22,8 @@ struct KnownRemote: Sendable {
   static let rateOption = "rate"
   /// The option that has the address of the doorbell.
   static let doorbellOption = "doorbell"
+  /// The option that is there from the beginning of a clone until a sync has come to its end.
+  static let cloneOption = "clone"
 
   /// - Throws: `damaged` when what is kept of it does not open with this key.
   init(
@@ -159,5 +161,23 @@ extension RemoteRegistry {
   /// This machine's remotes of a vault.
   static func here(vault: VaultID) throws -> RemoteRegistry {
     RemoteRegistry(state: try StateFolder.open(root: Environment.stateRoot, vault: vault))
+  }
+}
+
+extension RemoteConfiguration {
+  /// Whether the vault was begun here from this remote, and has not come whole yet.
+  var isUnfinishedClone: Bool { options[KnownRemote.cloneOption] != nil }
+}
+
+extension RemoteRegistry {
+  /// Whether the vault was begun here from one of the remotes, and has not come whole yet.
+  func hasUnfinishedClone() throws(VaultError) -> Bool {
+    try readable().whole.contains(where: \.isUnfinishedClone)
+  }
+
+  /// The vault has come whole from this one.
+  func endClone(of name: RemoteName) throws(VaultError) {
+    guard try load(name).isUnfinishedClone else { return }
+    try update(name) { $0.options[KnownRemote.cloneOption] = nil }
   }
 }

@@ -1,6 +1,7 @@
 import MachineState
 import RemoteStores
 import Vault
+import VaultErrors
 import VaultModel
 import VaultSync
 import Window
@@ -30,6 +31,8 @@ struct RemoteStatus: Encodable {
   /// What the last sync found and a person should know of.
   var findings: [String]
   private var memory: RemoteMemory
+  /// Whether the vault was begun here from this remote, and has not come whole yet.
+  private let isUnfinishedClone: Bool
 
   enum CodingKeys: String, CodingKey {
     case name, address, state, pending, lastSync, failures, failingSince, error, findings
@@ -42,7 +45,9 @@ struct RemoteStatus: Encodable {
     var all: [RemoteStatus] = []
     for remote in whole {
       let memory = try RemoteStateFile(state: state, remote: remote.name).load()
-      all.append(RemoteStatus(remote.name, remote.shownAddress, memory))
+      all.append(
+        RemoteStatus(
+          remote.name, remote.shownAddress, memory, isUnfinishedClone: remote.isUnfinishedClone))
     }
     for name in damaged {
       var memory = try RemoteStateFile(state: state, remote: name).load()
@@ -52,16 +57,37 @@ struct RemoteStatus: Encodable {
     return all
   }
 
-  /// Tells what syncs, also those of a mount, have left for a person to decide.
+  /// Tells what syncs, also those of a mount, have left for a person to decide, and whether a clone was cut short.
   static func tellDecisions(of vault: VaultID) throws {
     for remote in try all(of: vault) {
       for line in remote.decisions {
         Terminal.note("kinvault: The sync with \(remote.name) has stopped. \(line)")
       }
+      if remote.isUnfinishedClone {
+        Terminal.note("kinvault: \(unfinishedClone(remote.name))")
+      }
     }
   }
 
-  private init(_ name: RemoteName, _ address: String, _ memory: RemoteMemory) {
+  /// What a check says of a clone that was cut short.
+  static func unfinishedClones(of vault: VaultID) throws -> [Problem] {
+    try RemoteRegistry.here(vault: vault).readable().whole.filter(\.isUnfinishedClone).map {
+      Problem(.waiting, .warning, path: "members", reason: unfinishedClone($0.name.string))
+    }
+  }
+
+  private static func unfinishedClone(_ name: String) -> String {
+    "Not all of the vault has come from \(name) yet, so records may be missing here. To go on: kinvault sync \(name)"
+  }
+
+  private init(
+    _ name: RemoteName, _ address: String, _ memory: RemoteMemory, isUnfinishedClone: Bool = false
+  ) {
+    var memory = memory
+    if isUnfinishedClone {
+      memory.findings.append(.init(kind: .waiting, text: Self.unfinishedClone(name.string)))
+    }
+    self.isUnfinishedClone = isUnfinishedClone
     self.memory = memory
     self.name = name.string
     self.address = address
@@ -163,12 +189,13 @@ struct RemoteStatus: Encodable {
     case .pending: return [waiting, last].compactMap(\.self).joined(separator: ", ")
     case .attention:
       let facts = [waiting, last].compactMap(\.self).joined(separator: ", ")
-      return ([facts] + findingLines).joined(separator: "; ")
+      return ([facts] + findingLines).filter { !$0.isEmpty }.joined(separator: "; ")
     case .error:
       let since = memory.failures.map { DateText.local(milliseconds: $0.first) } ?? ""
       let count = failures == 1 ? "failed" : "failed \(failures) times in a row"
       var text = "\(count) since \(since): \(Terminal.visible(error ?? ""))"
       if memory.isInTrouble { text += " This does not go away by itself." }
+      if isUnfinishedClone { text += " \(Self.unfinishedClone(name))" }
       return ([text, waiting, last] as [String?]).compactMap(\.self).joined(separator: "; ")
     }
   }

@@ -28,6 +28,9 @@ extension SyncOutcome {
       return report
     }
     if !outcome.isDryRun, !report.pulled.isEmpty { outcome.tendCache(of: vault) }
+    if known.configuration.isUnfinishedClone, order.options.direction != .push {
+      outcome.endClone(of: known, in: vault.copy)
+    }
     outcome.name(report, in: vault)
     // Nothing else tells why a member shows no more.
     let new = vault.problems.filter { !before.contains($0) }
@@ -45,6 +48,17 @@ extension SyncOutcome {
           text:
             "What is to be always here could not all be brought, or what has no room here not be sent away: "
             + error.message))
+    }
+  }
+
+  /// All that the remote has has come, but for what the sync tells.
+  private mutating func endClone(of known: KnownRemote, in copy: VaultCopy) {
+    guard failure == nil, !isDryRun else { return }
+    do { try RemoteRegistry(state: copy.state).endClone(of: known.name) } catch {
+      problems.append(
+        ProblemRow(
+          kind: "unnoted", severity: "note", path: "remotes/\(known.name)",
+          text: "That all of the vault has come could not be noted: \(error.message)"))
     }
   }
 
