@@ -31,6 +31,8 @@ package struct PlainExport {
   private let member: Member
   private let progress: @Sendable (UInt64) -> Void
   private var report = Report()
+  /// Whether the folder is there, with as much in it as was written.
+  package private(set) var hasBegun = false
   /// The first plain file that was written for one that has several names.
   private var linkedFiles: [FileID: WrittenName] = [:]
 
@@ -77,7 +79,8 @@ package struct PlainExport {
   /// Damage in the vault costs the files that it hits, and what the file system there cannot have only itself; the report names
   /// them.
   ///
-  /// - Throws: `alreadyExists` when something is there; `system` when the folder cannot be written.
+  /// - Throws: `alreadyExists` when something is there; `system` when the folder cannot be written. What was written before that
+  ///   stays, as it may be all that can be had of it.
   ///
   /// - Parameter path: In bytes, as the operating system has it.
   package mutating func run(
@@ -88,6 +91,7 @@ package struct PlainExport {
     }
     let directory = PlainFile(path: path)
     try makeFolder(directory)
+    hasBegun = true
     // Open all the time, so that the system tells by it also what it could not write in between.
     let folder = try OpenFile(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
     try write(entry, into: directory, path: path)

@@ -96,6 +96,20 @@ struct ExportCommand: ParsableCommand {
     let progress = TransferProgress("Exporting", total: size)
     defer { progress.finish() }
     var export = PlainExport(of: found.member, progress: { progress.add($0) })
-    return try export.run(found.record, to: ArgumentBytes.of(folder))
+    do { return try export.run(found.record, to: ArgumentBytes.of(folder)) } catch {
+      guard export.hasBegun else { throw error }
+      progress.finish()
+      throw cutShort(error)
+    }
+  }
+
+  /// What anybody can read is not left behind without a word.
+  private func cutShort(_ error: PlainFileError) -> CommandError {
+    let report = FailureReport(error)
+    let place = Terminal.visible(folder)
+    return .cutShort(
+      "\(Terminal.visibleText(report.message))\nNot all was exported. What was is in \(place), not encrypted. Before you "
+        + "export there again, or if you do not want it: rm -r \(ShellWord.quoted(folder))",
+      report.status)
   }
 }
