@@ -296,6 +296,30 @@ import Testing
       "member", "list", "--password-file", "-", input: "correct horse battery\n", expecting: 0)
   }
 
+  /// What a script has made or brought here is not left open behind it.
+  @Test func aPasswordFromAFileUnlocksForOneCommandAlone() throws {
+    let program = try Program.withAnotherVault()
+    try program.run("status", "--require-unlocked", expecting: 4)
+    let usb = program.folder.appending("usb").string
+    try program.run("remote", "add", "usb", usb, expecting: 0)
+    try program.run("sync", expecting: 0)
+    let laptop = Machine("laptop", beside: program)
+    try laptop.clone(usb)
+    try laptop.run("status", "--require-unlocked", expecting: 4)
+    let other = ["XDG_STATE_HOME": program.folder.appending("other-state").string as String?]
+    let recovered = try program.run(
+      "recover", "--words-file", program.wordsFile, environment: other, expecting: 0)
+    #expect(!recovered.output.contains("unlocked"), "\(recovered.output)")
+    try program.run("status", "--require-unlocked", environment: other, expecting: 4)
+    let command: [String: String?] = [
+      "KINVAULT_PASSWORD_FILE": nil, "KINVAULT_PASSWORD_COMMAND": "cat '\(program.passwordFile)'",
+      "XDG_STATE_HOME": program.folder.appending("third-state").string,
+    ]
+    try program.run(
+      "recover", "--words-file", program.wordsFile, environment: command, expecting: 0)
+    try program.run("status", "--require-unlocked", environment: command, expecting: 4)
+  }
+
   @Test func whatRunsUnattendedKeepsNoVaultUnlocked() throws {
     let program = try Program.withVault()
     try program.run("unlock", "--timeout", "2s", expecting: 0)

@@ -111,6 +111,7 @@ import Testing
     for machine in [twin, phone] { try machine.run("remote", "add", "two", other, expecting: 0) }
     try twin.run("sync", "two", expecting: 0)
     let synced = try phone.run("sync", "two", expecting: 1)
+    try phone.run("unlock", expecting: 0)
     let status = try phone.run("status", expecting: 0)
     for told in [synced.output, status.output] {
       let line = told.split(separator: "\n").first { $0.contains("or copied") } ?? ""

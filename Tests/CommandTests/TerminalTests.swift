@@ -60,7 +60,10 @@ import Testing
     try session.expect("The vault is ready")
     #expect(session.end() == 0)
     #expect(!session.screen.contains(password))
+    // The password was typed.
+    try program.run("status", "--require-unlocked", expecting: 0)
     try program.run("check", expecting: 0)
+    try program.run("lock", expecting: 0)
   }
 
   @Test func anInitThatWasKilledSaysHowToClearIt() throws {

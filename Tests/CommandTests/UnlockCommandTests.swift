@@ -15,8 +15,6 @@ import VaultCrypto
 
   init() throws {
     program = try Program.withVault()
-    // A new vault is unlocked.
-    try program.run("lock", expecting: 0)
     try program.write("482913\n", to: pinFile)
     try program.write("another good one\n", to: newPasswordFile)
   }

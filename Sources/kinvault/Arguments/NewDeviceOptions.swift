@@ -1,6 +1,7 @@
 import ArgumentParser
 import Vault
 import VaultCrypto
+import VaultModel
 
 /// What is asked of a machine that becomes a device: a password of its own, and a name.
 struct NewDeviceOptions: ParsableArguments {
@@ -23,6 +24,19 @@ struct NewDeviceOptions: ParsableArguments {
   /// The password that the machine is to have, from the file or asked for twice.
   func newPassword() throws -> SecretBytes {
     try PasswordSource.configured(passwordFile: passwordFile).new()
+  }
+
+  /// Keeps the vault unlocked for the usual time if the password was typed: one from a file or a command unlocks for that
+  /// one command.
+  ///
+  /// - Returns: Whether it was typed.
+  @discardableResult
+  func keepUnlocked(_ key: borrowing DeviceUnlockKey, vault: VaultID) -> Bool {
+    guard case .terminal = PasswordSource.configured(passwordFile: passwordFile) else {
+      return false
+    }
+    SessionKeys.keep(key, vault: vault)
+    return true
   }
 
   /// The machine, with a password cost measured on it.

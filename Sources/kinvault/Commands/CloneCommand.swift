@@ -122,7 +122,7 @@ struct CloneCommand: ParsableCommand {
       configuration.credentials = proof.sealed(for: name, vault: beginning.vault, with: key)
     }
     try addIfNew(configuration, to: RemoteRegistry(state: state))
-    SessionKeys.keep(key, vault: beginning.vault)
+    deviceOptions.keepUnlocked(key, vault: beginning.vault)
     try fill(target, from: remote, key: key)
   }
 
@@ -162,7 +162,12 @@ struct CloneCommand: ParsableCommand {
       // What was cut short goes on as the device that it has made, also when it is given as before, with the words.
       let goesOn = try RemoteRegistry(state: copy.state).hasUnfinishedClone()
       if wordsFile == nil || goesOn && !isMeant {
-        if let key = try SessionKeys.load(vault: copy.id) { return key }
+        if let key = try SessionKeys.load(vault: copy.id),
+          // That of the device that this machine was before opens nothing.
+          try UnlockSlots(of: copy).opensDevice(key)
+        {
+          return key
+        }
         return try SlotOpening.of(folder, passwordFile: deviceOptions.passwordFile).run(
           question: "This machine knows the vault. Its password: "
         ).takeKey()

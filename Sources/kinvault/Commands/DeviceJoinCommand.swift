@@ -40,8 +40,9 @@ struct DeviceJoinCommand: ParsableCommand {
     vault.audit.note(.recovery, detail: "device join")
     let id = vault.id
     try vault.close()
-    SessionKeys.keep(key, vault: id)
-    Terminal.writeLine("This machine is a device of yours now, and the vault is unlocked.")
+    let isUnlocked = deviceOptions.keepUnlocked(key, vault: id)
+    let more = isUnlocked ? ", and the vault is unlocked" : ""
+    Terminal.writeLine("This machine is a device of yours now\(more).")
   }
 }
 

@@ -36,7 +36,7 @@ struct InitCommand: ParsableCommand {
       let copy = try VaultCopy.make(in: folder, stateRoot: Environment.stateRoot)
       return try Vault.create(copy, device: machine, password: password, words: words)
     }
-    SessionKeys.keep(created.unlockKey, vault: created.id)
+    person.deviceOptions.keepUnlocked(created.unlockKey, vault: created.id)
     farewell(folder)
   }
 

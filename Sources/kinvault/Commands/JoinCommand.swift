@@ -62,7 +62,7 @@ struct JoinCommand: ParsableCommand {
       return try Vault.join(
         invitation, in: copy, device: machine, password: password, words: words)
     }
-    SessionKeys.keep(joined.unlockKey, vault: joined.id)
+    person.deviceOptions.keepUnlocked(joined.unlockKey, vault: joined.id)
     try remote?.add(unlockKey: joined.unlockKey)
     farewell(folder, invitation, try remote?.answer(folder: folder, unlockKey: joined.unlockKey))
   }

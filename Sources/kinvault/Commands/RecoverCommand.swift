@@ -42,8 +42,9 @@ struct RecoverCommand: ParsableCommand {
     vault.audit.note(.recovery)
     let notes = AccessOptions.notes(on: vault)
     try vault.close()
-    SessionKeys.keep(key, vault: id)
-    Terminal.writeLine("This machine has a password of its own now, and the vault is unlocked.")
+    let isUnlocked = deviceOptions.keepUnlocked(key, vault: id)
+    let more = isUnlocked ? ", and the vault is unlocked" : ""
+    Terminal.writeLine("This machine has a password of its own now\(more).")
     for note in notes { Terminal.note(note) }
   }
 }
