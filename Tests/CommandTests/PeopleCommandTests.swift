@@ -83,6 +83,47 @@ import Testing
     #expect(status.contains("answered the same invitation"), "\(status)")
   }
 
+  /// Whoever was taken first may be the thief: what is shared with them before words were compared they have.
+  @Test func nothingIsSharedUnaskedWhileAnInvitationIsContested() throws {
+    let two = try TwoPeople()
+    try two.anna.run("people", "list", expecting: 0)
+    try two.join(
+      two.anna.folder.appending("invitation").string,
+      state: ["XDG_STATE_HOME": two.anna.folder.appending("the real one's state").string],
+      words: "the real one's words", as: "Zed")
+    let share = ["share", "Emma", "--with", "Ben", "--role", "owner"]
+    let asked = try two.anna.run(share)
+    #expect(asked.status == 10, "\(asked.output)\(asked.errors)")
+    #expect(asked.errors.contains("answered the same invitation"), "\(asked.errors)")
+    #expect(asked.errors.contains("Share Emma with Ben all the same?"), "\(asked.errors)")
+    let accesses = try two.anna.run("access", "list", expecting: 0).output
+    #expect(!accesses.contains("Ben"), "\(accesses)")
+    // Nor once it is known who was invited: it is not Ben.
+    let invited = try #require(asked.errors.firstMatch(of: /Zed \(([0-9a-f]{12})\)/)).output.1
+    try two.anna.run("verify", String(invited), "--yes", expecting: 0)
+    let known = try two.anna.run(share)
+    #expect(known.status == 10, "\(known.output)\(known.errors)")
+    #expect(known.errors.contains("You have compared words with Zed"), "\(known.errors)")
+
+    let running = try RunningPage(two.anna)
+    let visitor = try PageVisitor(running, in: two.anna.folder.path)
+    let people = try visitor.get("/people").body
+    let form = try #require(people.firstMatch(of: /\/access\/[0-9a-f]+\/share/)).output
+    let ben = try #require(people.firstMatch(of: /<option value="([0-9a-f]+)"[^>]*>Ben</)).output.1
+    let fields = ["person": String(ben), "role": "owner", "until": ""]
+    let doubt = try visitor.post(String(form), fields)
+    #expect(doubt.status == 200 && doubt.body.contains("somebody else has seen it"), "\(doubt)")
+    running.command.signal(SIGTERM)
+    #expect(try running.end() == 0)
+    #expect(try !two.anna.run("access", "list", expecting: 0).output.contains("Ben"))
+
+    try two.anna.run(
+      "share", "Emma", "--with", "Ben", "--role", "viewer", "--yes", expecting: 0)
+    let id = String(ben.prefix(12))
+    try two.anna.run("verify", id, "--yes", expecting: 0)
+    try two.anna.run("share", "Emma", "--with", id, "--role", "owner", expecting: 0)
+  }
+
   @Test func membersOfOneNameAreToldApart() throws {
     let two = try TwoPeople()
     try two.anna.run("people", "list", expecting: 0)

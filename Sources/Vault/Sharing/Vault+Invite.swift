@@ -18,6 +18,8 @@ package struct ContestedInvitation: Sendable {
   /// Who was taken for the one that was invited, before another one answered.
   package var taken: PersonID?
   package var answers: [Answer]
+  /// With whom of them this person has compared words.
+  package var verified: PersonID?
 }
 
 extension Vault {
@@ -118,6 +120,10 @@ extension Vault {
 
   /// The invitations of which it is not known whose they are, since several people have answered them.
   package func contestedInvitations() throws(VaultError) -> [ContestedInvitation] {
+    try invitationsThatSeveralAnswered().filter { $0.verified == nil }
+  }
+
+  private func invitationsThatSeveralAnswered() throws(VaultError) -> [ContestedInvitation] {
     let invitations = try invitations(now: context.clock.milliseconds())
     if invitations.isEmpty { return [] }
     try context.reloadPeople()
@@ -128,12 +134,23 @@ extension Vault {
         let name = try personalProfile().people.first { $0.person == taken }?.name ?? ""
         answers.insert(ContestedInvitation.Answer(person: taken, name: name), at: 0)
       }
-      guard answers.count > 1, try verified(among: answers) == nil else { continue }
+      guard answers.count > 1 else { continue }
       contested.append(
         ContestedInvitation(
-          created: invitation.created, taken: invitation.answeredBy, answers: answers))
+          created: invitation.created, taken: invitation.answeredBy, answers: answers,
+          verified: try verified(among: answers)?.person))
     }
     return contested
+  }
+
+  /// The invitation that this person and somebody else have answered, and that is not known to be theirs.
+  package func contestedInvitation(
+    of person: PersonID
+  ) throws(VaultError) -> ContestedInvitation? {
+    if try personsCompared().contains(person) { return nil }
+    return try invitationsThatSeveralAnswered().first { invitation in
+      invitation.answers.contains { $0.person == person }
+    }
   }
 
   /// Those who alone have answered an invitation of this person's that is still open.
@@ -164,9 +181,13 @@ extension Vault {
   private func verified(
     among answers: [ContestedInvitation.Answer]
   ) throws(VaultError) -> ContestedInvitation.Answer? {
-    let compared = Set(
-      try personalProfile().people.filter { $0.verification == .wordsCompared }.map(\.person))
+    let compared = try personsCompared()
     return answers.first { compared.contains($0.person) }
+  }
+
+  /// Those with whom this person has compared words.
+  private func personsCompared() throws(VaultError) -> Set<PersonID> {
+    Set(try personalProfile().people.filter { $0.verification == .wordsCompared }.map(\.person))
   }
 
   /// Everyone who proves to know the invitation's secret.

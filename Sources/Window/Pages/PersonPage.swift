@@ -70,11 +70,13 @@ struct InvitationPage {
   }
 }
 
-/// Asks whether something is shared with somebody whose keys nothing but the folder vouches for.
+/// Asks whether something is shared with somebody whose keys nothing but the folder vouches for, or whose invitation somebody
+/// else has answered as well.
 struct DoubtPage {
   let frame: PageFrame
   let name: String
   let person: PersonID
+  let isContested: Bool
   let member: MemberID
   let role: String
   let until: String
@@ -85,7 +87,7 @@ struct DoubtPage {
     frame.document(
       tag("section") {
         tag("h1") { texts("people.share") }
-        alert(texts("people.unverified", name))
+        alert(texts(isContested ? "people.answeredTwice" : "people.unverified", name))
         tag("p") { tag("a", ["href": "/people/\(person.hex)"]) { texts("words.first") } }
         frame.post("/access/\(member.hex)/share") {
           for (key, value) in [

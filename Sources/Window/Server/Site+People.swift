@@ -129,10 +129,11 @@ extension Site {
         return try again(frame.texts("people.badDay"))
       }
     }
-    guard names.isVerified(person) || form["sure"] == "yes" else {
+    let isContested = try vault.contestedInvitation(of: person) != nil
+    guard (names.isVerified(person) && !isContested) || form["sure"] == "yes" else {
       let page = DoubtPage(
-        frame: frame, name: names.name(of: person), person: person, member: id,
-        role: "\(role)", until: form["until"] ?? "")
+        frame: frame, name: names.name(of: person), person: person, isContested: isContested,
+        member: id, role: "\(role)", until: form["until"] ?? "")
       return .page(page.document)
     }
     do { try vault.share(member, with: person, role: role, until: end) } catch {

@@ -11,7 +11,8 @@ struct ShareCommand: ParsableCommand {
     discussion: """
       A viewer reads; an editor reads and writes; an owner shares with others as well. The other one sees the \
       member once the folders were exchanged. Only owners share. Who has access gets a stronger role in the same way, \
-      or a later end; for less, take it away first (kinvault unshare).
+      or a later end; for less, take it away first (kinvault unshare). Of two who have answered one invitation it asks first \
+      whether it is meant, until you have compared words with one of them.
 
       Examples:
         kinvault share Emma --with Ben --role editor
@@ -33,6 +34,7 @@ struct ShareCommand: ParsableCommand {
       "The last day of it, in this machine's time; not for owners.", valueName: "date"))
   var until: DateArgument?
 
+  @Flag(help: "Do not ask whether it is meant.") var yes = false
   @OptionGroup var access: AccessOptions
 
   func run() throws {
@@ -42,6 +44,11 @@ struct ShareCommand: ParsableCommand {
       try vault.acceptIntroductions()
       let member = try RecordLookup(vault: vault).member(named: member)
       let other = try PersonLookup.load(of: vault).find(with)
+      if let contested = try vault.contestedInvitation(of: other.id) {
+        try Confirmation.require(
+          "\(contested.text)\nShare \(Terminal.visible(member.name.string)) with \(other.shownName) all the same?",
+          isGiven: yes)
+      }
       do throws(VaultError) {
         try vault.share(member, with: other.id, role: role, until: end)
       } catch {
