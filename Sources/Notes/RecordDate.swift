@@ -2,25 +2,44 @@
 package enum RecordDate {
   /// Whether a text is written so, and names a day, a month or a year that there is.
   package static func isWritten(_ text: some StringProtocol) -> Bool {
-    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-    guard (1...3).contains(parts.count),
-      zip(parts, [4, 2, 2]).allSatisfy({ part, length in
-        part.count == length && part.allSatisfy { ("0"..."9").contains($0) }
-      })
-    else { return false }
-    return exists(parts.compactMap { Int($0) })
+    // A hundred thousand are looked at for one list, hence bytes.
+    let bytes = text.utf8
+    guard [4, 7, 10].contains(bytes.count) else { return false }
+    var numbers = [0]
+    for (position, byte) in bytes.enumerated() {
+      if position == 4 || position == 7 {
+        guard byte == UInt8(ascii: "-") else { return false }
+        numbers.append(0)
+      } else {
+        guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return false }
+        numbers[numbers.count - 1] = numbers[numbers.count - 1] * 10 + Int(byte - UInt8(ascii: "0"))
+      }
+    }
+    return exists(numbers)
   }
 
-  /// A date as a record has it, where it was typed as a large part of the world writes it, `20.1.2025` or `1.2025`; any other
-  /// text as it stands.
+  /// The date that a record's note says, as `2025-01-20`, `2025-01` or `2025`; nil where it says none that there is.
+  ///
+  /// What stands behind a day, as a time does, is left out. `1/2/2025` is another day in another country, so it says none.
+  package static func read(_ text: String) -> String? {
+    if isWritten(text) { return text }
+    let whole = reading(text)
+    if isWritten(whole) { return whole }
+    let day = reading(String(text.prefix { $0 != " " && $0 != "T" }))
+    return day.utf8.count == 10 && isWritten(day) ? day : nil
+  }
+
+  /// A date as a record has it, where it was typed as a large part of the world writes it, `20.1.2025` or `1.2025`, or without
+  /// its zeros, `2025-1-20`; any other text as it stands.
   package static func reading(_ text: String) -> String {
-    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-    guard (2...3).contains(parts.count), parts.last?.count == 4,
-      parts.dropLast().allSatisfy({ (1...2).contains($0.count) }),
+    let isDotted = text.utf8.contains(UInt8(ascii: "."))
+    var parts = text.split(separator: isDotted ? "." : "-", omittingEmptySubsequences: false)
+    if isDotted { parts.reverse() }
+    guard (2...3).contains(parts.count), parts[0].count == 4,
+      parts.dropFirst().allSatisfy({ (1...2).contains($0.count) }),
       parts.allSatisfy({ $0.allSatisfy { ("0"..."9").contains($0) } })
     else { return text }
-    let read = parts.reversed().map { $0.count == 1 ? "0\($0)" : String($0) }
-      .joined(separator: "-")
+    let read = parts.map { $0.count == 1 ? "0\($0)" : String($0) }.joined(separator: "-")
     return isWritten(read) ? read : text
   }
 

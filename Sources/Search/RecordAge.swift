@@ -10,11 +10,9 @@ package struct RecordAge: Comparable, Sendable {
   private let record: RecordID
 
   package init(_ entry: RecordEntry) {
-    let date = (entry.date.isEmpty ? entry.dateInTitle : entry.date).utf8
-    let isDate = date.count >= 4 && date.prefix(4).allSatisfy(Self.isDigit)
-    day =
-      isDate
-      ? Self.key(date) : Self.key(CivilTime(milliseconds: entry.time.milliseconds).date.utf8)
+    let date = entry.ownDate
+    day = Self.key(
+      (date.isEmpty ? CivilTime(milliseconds: entry.time.milliseconds).date : date).utf8)
     (time, record) = (entry.time.milliseconds, entry.record)
   }
 

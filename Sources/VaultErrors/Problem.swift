@@ -15,6 +15,8 @@ package struct Problem: Hashable, Sendable {
     case untrusted
     /// A note whose front matter does not parse; its text is kept.
     case unreadableFrontMatter
+    /// A note that says a date which cannot be read, so that its record counts as one without a date.
+    case unreadableDate
     /// A file that is no part of a vault: a sync tool's copy, a temporary name.
     case foreignFile
     /// A person's keys were changed in two places that did not know of each other; nobody gives them keys.

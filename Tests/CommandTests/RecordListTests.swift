@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// What `record list` says where it lists nothing.
+/// What `record list` says where it lists nothing, and how it goes by dates.
 @Suite struct RecordListTests {
   @Test func foldersWithoutATypeAreHintedAt() throws {
     let program = try Program.withVault()
@@ -25,6 +25,46 @@ import Testing
     try program.run(
       "record", "add", "--member", "Emma", "--type", "note", "--title", "Visit", expecting: 0)
     #expect(try !list().contains("--all"))
+  }
+
+  /// They were compared as texts, so that 20 January 2025 was before 2024, and a day that there is not was after 2026.
+  @Test func datesInNotesAreReadAndThoseThatCannotBeCountAsNone() throws {
+    let program = try Program.withVault()
+    for (title, date) in [
+      ("Grippe", "20.01.2025"), ("Zahnarzt", "32.13.2025"), ("Polio", "2023-05-01"),
+    ] {
+      try program.run(
+        "record", "add", "--member", "Emma", "--type", "note", "--title", title, "--field",
+        "date=\(date)", expecting: 0)
+    }
+    let listed = try program.run("record", "list", expecting: 0)
+    let dates = listed.output.split(separator: "\n").dropFirst().compactMap(\.cells.first)
+    #expect(dates == ["2025-01-20", "2023-05-01", "32.13.2025 ?"], "\(listed.output)")
+    #expect(listed.errors.contains("Some dates cannot be read"), "\(listed.errors)")
+    for command in [["record", "list"], ["search", "note"]] {
+      let since = try program.run(command + ["--since", "2024"])
+      let until = try program.run(command + ["--until", "2024"])
+      #expect(since.status == 0 && until.status == 0)
+      #expect(since.output.contains("Grippe") && !since.output.contains("Zahnarzt"))
+      #expect(until.output.contains("Polio") && !until.output.contains("Grippe"))
+      #expect(!until.output.contains("Zahnarzt") && !since.output.contains("Polio"))
+      for found in [since, until] {
+        #expect(found.errors.contains("Some dates cannot be read"), "\(command): \(found.errors)")
+      }
+    }
+    let json = try program.run("record", "list", "--json", expecting: 0).output
+    #expect(json.contains("\"date\" : \"2025-01-20\"") && json.contains("\"32.13.2025\""))
+    #expect(json.split(separator: "\n").count { $0.contains("\"unreadableDate\" : true") } == 1)
+    let check = try program.run("check", expecting: 0).output
+    #expect(check.contains("Zahnarzt/record.md") && check.contains("its date cannot be read"))
+    #expect(!check.contains("Grippe/record.md"), "\(check)")
+    // The note is as it was written.
+    let path = try #require(
+      json.split(separator: "\"").map(String.init).first {
+        $0.contains("/") && $0.hasSuffix("Grippe")
+      })
+    let shown = try program.run("record", "show", path, expecting: 0).output
+    #expect(shown.contains("20.01.2025"), "\(shown)")
   }
 }
 

@@ -27,9 +27,26 @@ import Testing
     ("20.1.2025", "2025-01-20"), ("01.02.2025", "2025-02-01"), ("1.2025", "2025-01"),
     ("31.2.2025", "31.2.2025"), ("1.2.25", "1.2.25"), ("2025-01-20", "2025-01-20"),
     ("1.2.3.2025", "1.2.3.2025"), ("a.2025", "a.2025"), (".2025", ".2025"), ("2025", "2025"),
+    ("2025-1-2", "2025-01-02"), ("2025-2-30", "2025-2-30"), ("2025.1.2", "2025.1.2"),
   ])
   func aDateIsReadAsItIsTyped(text: String, date: String) {
     #expect(RecordDate.reading(text) == date)
+  }
+
+  /// Nothing that is one day here and another one in another country.
+  @Test(
+    arguments: [
+      ("2025-01-20", "2025-01-20"), ("2025-01", "2025-01"), ("2025", "2025"),
+      ("20.01.2025", "2025-01-20"), ("1.2.2025", "2025-02-01"), ("1.2025", "2025-01"),
+      ("2025-1-2", "2025-01-02"), ("2025-01-20 14:30", "2025-01-20"),
+      ("2025-01-20T14:30:00Z", "2025-01-20"), ("20.1.2025 14:30", "2025-01-20"),
+      ("20.1.2025 (Dr. Weber)", "2025-01-20"), ("32.13.2025", nil), ("29.2.2025", nil),
+      ("2025-02-30", nil), ("20/01/2025", nil), ("1/2/2025", nil), ("1.2.25", nil),
+      ("15. Januar 2025", nil), ("2025 spring", nil), ("Tuesday", nil), ("T", nil), ("", nil),
+      ("20.1.2025-25.1.2025", nil), ("0.0.0000", nil),
+    ] as [(String, String?)])
+  func theDateOfARecordIsReadWhereItIsOne(text: String, date: String?) {
+    #expect(RecordDate.read(text) == date)
   }
 
   @Test func whatNobodyChangesStaysToTheByte() throws {

@@ -83,6 +83,18 @@ import VaultModel
     #expect(ages[0] < ages[1] && ages[1] < ages[2])
   }
 
+  @Test func aRecordStandsWhereItsDateIsHoweverThatIsWritten() throws {
+    let ages = [
+      try Self.entry("Undated, of 1970", date: "32.13.2025"),
+      try Self.entry("CT", date: "2024-11-03"),
+      try Self.entry("CT", date: "04.11.2024"), try Self.entry("CT", date: "2024-11-05 14:30"),
+    ].map { TimelineRow($0, of: .zero).age }
+    #expect(zip(ages, ages.dropFirst()).allSatisfy { $0 < $1 })
+    let grippe = try Self.entry("2025-01-20 Grippe", date: "20.01.2025")
+    #expect(grippe.ownDate == "2025-01-20" && grippe.shownTitle == "Grippe")
+    #expect(try Self.entry("2025-01-20 Grippe", date: "20/01/2025").ownDate == "2025-01-20")
+  }
+
   /// Series by their numbers, slices by theirs; what has none comes last, by its name.
   @Test func slicesFollowTheirSeries() throws {
     func place(_ name: String, _ lines: String...) throws -> SliceOrders.Place {

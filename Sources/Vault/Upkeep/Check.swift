@@ -176,7 +176,7 @@ private struct MemberCheck {
         reference: ObjectReference(list, .authored), record: .root, isOnlyInHistory: true)
     }
     problems += member.heads.withLock { member.problems(of: $0) }
-    problems += unreadableFrontMatter()
+    problems += unreadableNotes()
     let sizes = try objectSizes()
     let places = member.objects.places(of: references.keys, among: sizes)
     // What a device that is away may name again is no garbage; that it is there nobody relies on.
@@ -190,14 +190,26 @@ private struct MemberCheck {
     report.problems += problems
   }
 
-  private func unreadableFrontMatter() -> [Problem] {
-    member.allEntries().filter { $0.hasUnreadableFrontMatter && !$0.isDeleted }.map { entry in
-      Problem(
-        .unreadableFrontMatter, .note, path: member.objects.path(of: entry.revision).string,
-        reason: "the front matter of its note does not parse; the text is kept as it is",
-        member: member.name.string, record: member.displayPath(of: entry.record),
-        item: "record.md")
+  private func unreadableNotes() -> [Problem] {
+    let entries = member.allEntries().filter { !$0.isDeleted }
+    let unparsed = entries.filter(\.hasUnreadableFrontMatter).map { entry in
+      note(
+        .unreadableFrontMatter, entry,
+        "the front matter of its note does not parse; the text is kept as it is")
     }
+    let undated = entries.filter(\.hasUnreadableDate).map { entry in
+      note(
+        .unreadableDate, entry,
+        "its date cannot be read, so it counts as a record without one; a date is written 2025-01-20, 2025-01 or 2025, and "
+          + "20.1.2025 will do as well")
+    }
+    return unparsed + undated
+  }
+
+  private func note(_ kind: Problem.Kind, _ entry: RecordEntry, _ reason: String) -> Problem {
+    Problem(
+      kind, .note, path: member.objects.path(of: entry.revision).string, reason: reason,
+      member: member.name.string, record: member.displayPath(of: entry.record), item: "record.md")
   }
 
   private func segments() -> [ContentDigest] {

@@ -229,6 +229,7 @@ struct ListPage {
         tag("p", ["class": "about"]) {
           named(row.memberName)
           if !entry.type.isEmpty { " · " + texts.type(entry.knownType) }
+          if entry.hasUnreadableDate { " · " + texts("list.badDate") }
           if row.isLost { " · " + texts("list.lost") }
           if row.isDamaged { " · " + texts("list.damaged") }
           if !row.files.isEmpty { " · " + texts.count(row.files.count, "list.files") }

@@ -50,11 +50,11 @@ struct ShownRecord {
   }
 
   /// Its date, or where it has none the one that its title begins with; empty where there is neither.
-  var date: String { entry.date.isEmpty ? entry.dateInTitle : entry.date }
+  var date: String { entry.ownDate }
 
   /// The title without the date that it begins with.
   var title: String {
-    let date = entry.date.isEmpty ? entry.dateInTitle : ""
+    let date = entry.readDate.isEmpty ? entry.dateInTitle : ""
     return date.isEmpty ? entry.shownTitle : String(entry.title.string.dropFirst(date.count + 1))
   }
 

@@ -155,6 +155,9 @@ struct RecordPage {
           }
         }
         tag("h1") { named(isRoot ? memberName : shown.title) }
+        if entry.hasUnreadableDate {
+          tag("p", ["class": "notice"]) { texts("record.badDate", entry.date) }
+        }
         if isLost || hasLost {
           tag("p", ["class": "notice"]) {
             texts(isLost ? "record.lost" : "record.hasLost") + " "

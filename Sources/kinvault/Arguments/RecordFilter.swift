@@ -27,9 +27,21 @@ struct RecordFilter: ParsableArguments {
     try member.map { [try RecordLookup(vault: vault).member(named: $0)] } ?? vault.members
   }
 
+  /// What is to be said of a list besides what is in it.
+  struct Caveats {
+    let mayLackRecords: Bool
+    let leavesOutDates: Bool
+  }
+
+  func caveats(of members: [Member], in vault: Vault) -> Caveats {
+    Caveats(
+      mayLackRecords: mayLackRecords(of: members, in: vault),
+      leavesOutDates: leavesOutUnreadableDates(of: members))
+  }
+
   /// Whether what is found may lack something, by what was found wrong with these members when the vault was opened; where all
   /// are looked through, also with one that could not be.
-  func mayLackRecords(of members: [Member], in vault: Vault) -> Bool {
+  private func mayLackRecords(of members: [Member], in vault: Vault) -> Bool {
     if members.contains(where: { $0.damageReason != nil }) { return true }
     let hiding = vault.problems.filter(vault.mayHideRecords)
     guard member != nil else { return !hiding.isEmpty }
@@ -45,11 +57,16 @@ struct RecordFilter: ParsableArguments {
       let found = RecordType(parsing: entry.type)?.rawValue ?? entry.type
       guard wanted.lowercased() == found.lowercased() else { return false }
     }
-    if let since, entry.date < since.text { return false }
+    let date = entry.readDate
+    if let since, date < since.text { return false }
     // `2024` ends with the year's last day.
-    if let until, entry.date.isEmpty || entry.date.prefix(until.text.count) > until.text {
-      return false
-    }
+    if let until, date.isEmpty || date.prefix(until.text.count) > until.text { return false }
     return true
+  }
+
+  /// Whether a record of these is left out, since its date cannot be read.
+  private func leavesOutUnreadableDates(of members: [Member]) -> Bool {
+    guard since != nil || until != nil else { return false }
+    return members.contains { $0.allEntries().contains { $0.hasUnreadableDate && !$0.isDeleted } }
   }
 }

@@ -33,6 +33,8 @@ struct RecordListCommand: ParsableCommand {
   // A class, since sorting a hundred thousand of them by value moves each a dozen times.
   private final class Row {
     let entry: RecordEntry
+    /// By which it is sorted.
+    let date: String
     let member: FileName
     /// Nil for what cannot be reached from the root.
     let visible: RecordPath?
@@ -41,6 +43,7 @@ struct RecordListCommand: ParsableCommand {
 
     init(entry: RecordEntry, member: FileName, visible: RecordPath?, path: String) {
       self.entry = entry
+      date = entry.readDate
       self.member = member
       self.visible = visible
       self.path = path
@@ -55,7 +58,7 @@ struct RecordListCommand: ParsableCommand {
   }
 
   func run() throws {
-    let (found, untypedCount, mayLack) = try access.withVault(.reading) { vault in
+    let (found, untypedCount, caveats) = try access.withVault(.reading) { vault in
       let members = try filter.members(in: vault)
       let found = try recordsWithText(in: members, of: vault)
       func rows(all: Bool) throws -> [Row] {
@@ -63,18 +66,18 @@ struct RecordListCommand: ParsableCommand {
       }
       let listed = try rows(all: all)
       let untypedCount = try listed.isEmpty && !all ? rows(all: true).count : 0
-      return (listed, untypedCount, filter.mayLackRecords(of: members, in: vault))
+      return (listed, untypedCount, filter.caveats(of: members, in: vault))
     }
-    let rows = found.sorted { ($1.entry.date, $0.path) < ($0.entry.date, $1.path) }
+    let rows = found.sorted { ($1.date, $0.path) < ($0.date, $1.path) }
     if json {
       try JSONOutput.print(rows.map(\.json))
     } else {
-      print(rows, untypedCount: untypedCount)
+      print(rows, untypedCount: untypedCount, leavesOutDates: !deleted && caveats.leavesOutDates)
     }
-    if mayLack { throw CommandError.problemsFound }
+    if caveats.mayLackRecords { throw CommandError.problemsFound }
   }
 
-  private func print(_ rows: [Row], untypedCount: Int) {
+  private func print(_ rows: [Row], untypedCount: Int, leavesOutDates: Bool) {
     var table = Table(columns: [
       .init(heading: "DATE"), .init(heading: "TYPE"), .init(heading: "TITLE", isCut: true),
       .init(heading: "PATH"),
@@ -82,12 +85,15 @@ struct RecordListCommand: ParsableCommand {
     for row in rows {
       let entry = row.entry
       let type = entry.hasUnreadableFrontMatter ? "(unreadable)" : entry.type
-      table.add([entry.date, type, entry.shownTitle, row.path])
+      table.add([entry.listedDate, type, entry.shownTitle, row.path])
     }
     table.print(orElse: Self.nothing(untypedCount: untypedCount))
     if !deleted, rows.contains(where: \.entry.hasUnreadableFrontMatter) {
       Terminal.note(
         "The fields of some records cannot be read; kinvault record show PATH says why.")
+    }
+    if leavesOutDates || rows.contains(where: \.entry.hasUnreadableDate) {
+      Terminal.note(RecordEntry.unreadableDateNote)
     }
   }
 

@@ -40,12 +40,12 @@ struct SearchCommand: ParsableCommand {
   }
 
   func run() throws {
-    let (rows, total, mayLack) = try access.withVault(.reading) { vault in
+    let (rows, total, caveats) = try access.withVault(.reading) { vault in
       let members = try filter.members(in: vault)
       let search = try RecordSearch.begin(vault)
       let query = search.index.query(words.joined(separator: " "))
-      let mayLack = filter.mayLackRecords(of: members, in: vault)
-      if query.isEmpty { return ([Row](), 0, mayLack) }
+      let caveats = filter.caveats(of: members, in: vault)
+      if query.isEmpty { return ([Row](), 0, caveats) }
       try search.catchUp(members)
       vault.audit.note(.search, member: filter.member == nil ? nil : members.first?.id)
       let found = try search.index.find(
@@ -57,10 +57,13 @@ struct SearchCommand: ParsableCommand {
         names[hit.member.id] = paths
         return Row(hit, path: path, try search.index.excerpt(of: hit, query))
       }
-      return (rows, found.total, mayLack)
+      return (rows, found.total, caveats)
     }
     if json { try JSONOutput.print(rows.map(\.json)) } else { print(rows, total: total) }
-    if mayLack { throw CommandError.problemsFound }
+    if !json, caveats.leavesOutDates || rows.contains(where: \.entry.hasUnreadableDate) {
+      Terminal.note(RecordEntry.unreadableDateNote)
+    }
+    if caveats.mayLackRecords { throw CommandError.problemsFound }
   }
 
   private struct Row {
@@ -99,10 +102,10 @@ struct SearchCommand: ParsableCommand {
       Terminal.writeLine("Nothing was found.")
       return
     }
-    let dates = rows.map { DisplayWidth.of(Terminal.visible($0.entry.date)) }.max() ?? 0
+    let dates = rows.map { DisplayWidth.of(Terminal.visible($0.entry.listedDate)) }.max() ?? 0
     let width = Terminal.width(of: 1)
     for row in rows {
-      let date = DisplayWidth.pad(Terminal.visible(row.entry.date), to: dates)
+      let date = DisplayWidth.pad(Terminal.visible(row.entry.listedDate), to: dates)
       Terminal.writeLine((dates > 0 ? "\(date)  " : "") + Terminal.visible(row.path.string))
       guard !row.excerpt.text.isEmpty else { continue }
       let indent = String(repeating: " ", count: dates > 0 ? dates + 2 : 2)
