@@ -87,10 +87,15 @@ import VaultCrypto
     #expect(throws: kinvault.CommandError.self) { _ = try SecretInput.read(command: "true") }
   }
 
-  @Test func theWordsAreNumberedDownTheColumns() {
+  @Test func theWordsAreNumberedDownTheColumns() throws {
     let lesson = WordsLesson(words: (1...24).map { "word\($0)" })
     let first = lesson.columns.split(separator: "\n").first.map(String.init)
     #expect(first == "   1 word1        7 word7       13 word13      19 word19      ")
+    // And come back as they are shown there.
+    let words = RecoveryWords.random()
+    let isSame = try RecoveryWords(parsing: WordsLesson(words: words.words).columns).isSame(
+      as: words)
+    #expect(isSame)
     for _ in 0..<100 {
       let questions = WordsLesson.questions(count: 24)
       #expect(Set(questions).count == 3 && questions.allSatisfy((0..<24).contains))

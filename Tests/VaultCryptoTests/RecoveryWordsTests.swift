@@ -109,6 +109,36 @@ import VaultModel
     }
   }
 
+  @Test func numbersBeforeTheWordsAreNone() throws {
+    let words = RecoveryWords.random()
+    let list = words.words
+    let numbered = list.enumerated().map { ($0 + 1, $1) }
+    let columns = (0..<6).flatMap { row in stride(from: row, to: 24, by: 6).map { numbered[$0] } }
+    // Where not all have one, what stands in the text is their order.
+    let some = list.enumerated().map { $0 == 8 ? "9 \($1)" : $1 }.joined(separator: " ")
+    let texts: [String] = [
+      numbered.map { "\($0) \($1)" }.joined(separator: "\n"),
+      numbered.map { "\($0). \($1)" }.joined(separator: " "),
+      numbered.map { "\($0).\($1)" }.joined(separator: "\n"),
+      numbered.map { "\($0))\t\($1)" }.joined(separator: "\n"),
+      columns.map { "\($0) \($1)" }.joined(separator: "   "),
+      some,
+    ]
+    for text in texts {
+      let isSame = try RecoveryWords(parsing: text).isSame(as: words)
+      #expect(isSame, "\(text.count) characters")
+    }
+    // With a number twice, the order of the text is theirs.
+    #expect(Wordlist.words(in: "1 zoo 1 art", count: 2) == ["zoo", "art"])
+    #expect(Wordlist.words(in: "2 zoo 1 art 3", count: 2) == ["art", "zoo"])
+    #expect(Wordlist.words(in: "2 zoo 1 art art", count: 2) == ["zoo", "art", "art"])
+    #expect(Wordlist.words(in: "1 2 99999999999999999999", count: 2).isEmpty)
+    let wrong = numbered.map { "\($0) \($0 == 5 ? "wvae" : $1)" }.reversed()
+    #expect(throws: WordsError.unknownWord(position: 5, nearest: "wave")) {
+      _ = try RecoveryWords(parsing: wrong.joined(separator: "\n"))
+    }
+  }
+
   @Test func errorsNameThePositionAndTheNearestWord() {
     var list = split(Self.vectors[1].words)
     list[4] = "wvae"

@@ -32,7 +32,7 @@ package struct RecoveryWords: ~Copyable, Sendable {
   }
 
   /// Reads the words as a person types them: any case, any blanks and line breaks between them,
-  /// each word in full or at least its first four letters.
+  /// each word in full or at least its first four letters, with numbers before them or without.
   package init(parsing text: some StringProtocol) throws(WordsError) {
     let bytes = try Wordlist.bytes(parsing: text, count: Self.count)
     let entropy = bytes.prefix(Self.entropySize)

@@ -14,17 +14,17 @@ extension Wordlist {
   }
 
   /// The bytes that `count` words make as a person types them: any case, any blanks and line breaks between them, each
-  /// word in full or at least its first four letters. Bits that fill no byte are left out.
+  /// word in full or at least its first four letters, with numbers before them or without. Bits that fill no byte are left out.
   ///
   /// - Throws: `unknownWord`, `wrongCount`.
   static func bytes(
     parsing text: some StringProtocol, count: Int
   ) throws(WordsError) -> SecretBytes {
-    let words = text.split(whereSeparator: \.isWhitespace)
+    let words = Self.words(in: String(text), count: count)
     var indices: [Int] = []
     for (position, word) in words.prefix(count).enumerated() {
-      guard let found = index(of: String(word)) else {
-        throw .unknownWord(position: position + 1, nearest: nearest(to: String(word)))
+      guard let found = index(of: word) else {
+        throw .unknownWord(position: position + 1, nearest: nearest(to: word))
       }
       indices.append(found)
     }

@@ -17,6 +17,27 @@ package enum Wordlist {
     return isFound ? position : nil
   }
 
+  /// The words of a text, without the numbers before them: `1 zoo`, `1. zoo`, `1.zoo`.
+  ///
+  /// - Parameter count: Of so many words with the numbers from 1 to this one the numbers say the order, since those that
+  ///   Kinvault shows are numbered down columns, and copied line by line. All others are in the order of the text.
+  package static func words(in text: String, count: Int) -> [String] {
+    var words: [(number: Int?, word: String)] = []
+    var number: Int?
+    for part in text.split(whereSeparator: \.isWhitespace) {
+      let digits = part.prefix { ("0"..."9").contains($0) }
+      if !digits.isEmpty { number = Int(digits) }
+      let word = digits.isEmpty ? part : part[digits.endIndex...].drop { ".):".contains($0) }
+      if word.isEmpty { continue }
+      words.append((number, String(word)))
+      number = nil
+    }
+    if words.count == count, words.compactMap(\.number).sorted() == Array(1...count) {
+      words.sort { ($0.number ?? 0) < ($1.number ?? 0) }
+    }
+    return words.map(\.word)
+  }
+
   /// The word that takes the fewest changed, added, left out or exchanged letters to get to.
   static func nearest(to word: String) -> String {
     // Longer than any word of the list: the rest says nothing.

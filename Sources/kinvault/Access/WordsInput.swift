@@ -35,16 +35,16 @@ enum WordsInput {
       throw CommandError.locked("There is no terminal to ask for \(name). Use --words-file.")
     }
     prompt.show("Type \(name) in their order, over as many lines as you like.\n")
-    var typed: [String] = []
+    var typed = ""
     while true {
-      let line = try prompt.line("Words \(typed.count + 1) to \(count): ")
-      typed += line.split(whereSeparator: \.isWhitespace).map(String.init)
-      guard typed.count >= count else { continue }
+      let typedCount = Wordlist.words(in: typed, count: count).count
+      typed += try prompt.line("Words \(typedCount + 1) to \(count): ") + "\n"
+      guard Wordlist.words(in: typed, count: count).count >= count else { continue }
       do {
-        return try parse(typed.joined(separator: " "))
+        return try parse(typed)
       } catch {
         prompt.show("\(error.message)\nOnce more, from the first word.\n")
-        typed = []
+        typed = ""
       }
     }
   }
