@@ -116,6 +116,13 @@ package final class StateFolder: Sendable {
     }
   }
 
+  /// Puts the watermarks as they are where `updateWatermarks` keeps them before it first replaces them: a state that takes
+  /// nothing says so here, before anything is changed. The caller holds the commit lock.
+  package func keepWatermarks() throws(VaultError) {
+    if hasKeptWatermarks.withLock({ $0 }) { return }
+    try keepOnce(try loadWatermarks())
+  }
+
   /// Before this process first replaces the watermarks, puts those it found where a power cut cannot tear them.
   private func keepOnce(_ marks: Watermarks) throws(VaultError) {
     try hasKeptWatermarks.withLock { (hasKept) throws(VaultError) in

@@ -102,6 +102,25 @@ import VaultObjects
     }
   }
 
+  /// As where this machine's state may not be written, but for folders in it: who is told that nothing was saved does it twice.
+  @Test(arguments: [1, 2])
+  func whatThisMachineCannotRememberIsNotSaved(number: Int) throws {
+    let memory = try Self.base.get().afterKill()
+    let state = FaultyStore(memory.stateStore)
+    let vault = try Vault.open(
+      VaultCopy(
+        id: memory.id, store: memory.store, state: StateFolder(store: state),
+        clock: memory.clock.wallClock), key: memory.created.unlockKey, options: OpenOptions())
+    let emma = try #require(vault.members.first)
+    state.fail(.replace, number: number, andAllLater: true, with: .permission)
+    #expect(throws: VaultError.self) { _ = try emma.commit([.newRecord("B")]) }
+    state.failNothing()
+    #expect(try #require(memory.open().members.first).record(titled: "B") == nil)
+    _ = try emma.commit([.newRecord("C")])
+    let titles = try #require(memory.open().members.first).children(of: .root).map(\.title.string)
+    #expect(titles.sorted() == ["A", "C"])
+  }
+
   /// A disk that could not write something back says so once: what is there after that is in memory only, and a barrier that
   /// succeeds proves nothing of it.
   @Test(arguments: [3, 100_000])

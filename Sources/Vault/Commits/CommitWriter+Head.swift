@@ -180,6 +180,8 @@ extension CommitWriter {
     head.redone = try redone()
     let (body, bytes) = try member.register.encode(
       head, counter: counter, previous: heads.last(of: context.device.id)?.hash)
+    // What fails once the head shows would be told of a commit that has been made.
+    try context.state.keepWatermarks()
     try member.register.stage(bytes, since: failedBarriers)
     // Whatever comes between, this machine knows what it has written: what shows and was not kept would be a copy's.
     let replacesKept = try mayReplaceKept
