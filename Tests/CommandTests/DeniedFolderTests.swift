@@ -49,6 +49,20 @@ struct DeniedFolderTests {
     #expect(!here.errors.contains("No vault here"), "\(here.errors)")
   }
 
+  /// It was said that there is no such thing.
+  @Test func aRemoteThatMayNotBeMadeIsNotPermitted() throws {
+    let above = program.folder.appending("disk").string
+    try #require(mkdir(above, 0o500) == 0)
+    let refused = try run("remote", "add", "usb", "\(above)/Family")
+    #expect(refused.status == 8, "\(refused.errors)")
+    #expect(
+      refused.errors.contains("its mode (500) does not let you change it"), "\(refused.errors)")
+    let missing = try run("remote", "add", "usb", "\(above)/not here/Family")
+    #expect(missing.status == 6, "\(missing.errors)")
+    #expect(missing.errors.contains("cannot be made: No such file"), "\(missing.errors)")
+    #expect(try run("remote", "list").output.contains("usb") == false)
+  }
+
   @Test func soIsAFolderAboveThatMayNotBeEntered() throws {
     let above = program.folder.path.string
     try #require(chmod(above, 0o600) == 0)

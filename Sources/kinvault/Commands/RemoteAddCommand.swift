@@ -83,8 +83,12 @@ struct RemoteAddCommand: ParsableCommand {
   private func prepare(_ address: RemoteAddress, vaultFolder: FilePath) throws {
     guard case .directory(let place) = address else { return }
     try RemotePlace.requireApart(place, from: VaultLocation.absolute(vaultFolder.string))
-    if mkdir(place.string, 0o700) != 0, errno != EEXIST {
-      throw CommandError.notFound("\(place) cannot be made: \(String(cString: strerror(errno))).")
+    if mkdir(place.string, 0o700) == 0 { return }
+    let number = errno
+    switch number {
+    case EEXIST: return
+    case EACCES: throw CommandError.notPermitted(DeniedFolder.message(for: place.string))
+    default: throw CommandError.system(call: "cannot be made", path: place.string, errno: number)
     }
   }
 }
