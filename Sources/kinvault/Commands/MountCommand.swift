@@ -16,9 +16,10 @@ struct MountCommand: ParsableCommand {
     abstract: "Show the vault as a folder that any program can use.",
     discussion: """
       Returns when the folder can be used; the mount goes on in the background until \u{2018}kinvault unmount\u{2019}, or \
-      until nobody used it for the --idle-timeout. The folder is made if it is missing. Only you can look \
-      into it, unless you say --allow-other: then the permission bits of files and folders decide, and the \
-      names of the members can be seen by all.
+      until nobody used it for the --idle-timeout. The folder is made if it is missing, and goes with the mount; one that \
+      was there loses its write permission and stays without, so that nothing is saved in it unencrypted while the vault is not \
+      mounted (to have it back: \u{2018}chmod u+w FOLDER\u{2019}). Only you can look into it, unless you \
+      say --allow-other: then the permission bits of files and folders decide, and the names of the members can be seen by all.
 
       One mount on a machine may be written to; others of the same vault want --read-only. To reach it under another name: a \
       link, or \u{2018}mount --bind\u{2019}.
