@@ -19,6 +19,12 @@ import Testing
     let known = try add("Lab-Results")
     #expect(known.output == "Added Emma/Lab Results/2025-05-01 Football\n")
     #expect(!known.errors.contains("type of your own"), "\(known.errors)")
-    for type in ["", "  ", String(repeating: "x", count: 33)] { _ = try add(type, expecting: 2) }
+    for type in ["", "  ", String(repeating: "x", count: 33)] {
+      let refused = try add(type, expecting: 2)
+      #expect(refused.errors.contains("A type has 1 to 32 bytes"), "\(refused.errors)")
+    }
+    let untitled = try program.run(
+      "record", "add", "--member", "Emma", "--title", "  ", expecting: 2)
+    #expect(untitled.errors.contains("A title of blanks is none"), "\(untitled.errors)")
   }
 }

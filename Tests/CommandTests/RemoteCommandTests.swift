@@ -406,6 +406,33 @@ import Testing
     try laptop.clone(usb, "--name", "usb", option)
   }
 
+  /// A sentence of 200 letters stood behind each of them.
+  @Test func whatAnExportLacksForOneReasonIsToldWithItOnce() throws {
+    let names = ["a.jpg", "b.jpg", "c.jpg"]
+    try desk.write("note", titled: "Scans")
+    for name in names {
+      try desk.attach(name, byteCount: 1_000_000, to: "Emma/Notes/2025-01-20 Scans")
+    }
+    try cloned2Records("--lazy")
+    try #require(rename(usb, usb + " away") == 0)
+    let out = laptop.program.folder.appending("out").string
+    let told = try laptop.run("export", "Emma", out, "--yes", expecting: 14).errors
+    #expect(told.contains("3 files or folders were left out."), "\(told)")
+    for name in names { #expect(told.contains("2025-01-20 Scans/\(name)\n"), "\(told)") }
+    // With all of them, and as what the command ends with.
+    #expect(told.matches(of: /It can be read once/).count == 2, "\(told)")
+  }
+
+  @Test func aServerThatIsNotThereIsNamedAndSoIsAFolderThatWasAVault() throws {
+    // Nobody listens at this port.
+    let dead = "http://127.0.0.1:9/family"
+    let refused = try desk.run("remote", "add", "cloud", dead, expecting: 14).errors
+    #expect(refused.contains("127.0.0.1, port 9: Connection refused"), "\(refused)")
+    try #require(rename(desk.vault, desk.vault + " away") == 0)
+    let gone = try desk.run("member", "list", expecting: 6).errors
+    #expect(gone.contains("If it was here") && gone.contains("kinvault clone ADDRESS"), "\(gone)")
+  }
+
   @Test func devicesAreListedWithTheirNamesEverywhere() throws {
     try cloned()
     try desk.run("sync", expecting: 0)

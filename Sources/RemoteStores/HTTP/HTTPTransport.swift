@@ -111,7 +111,11 @@ final class HTTPTransport: Sendable {
     if let server, let reason = untrustedReason(error, of: server) {
       return .untrusted(reason: reason)
     }
-    return BlobStoreError(transport: error, path: path, usesProxy: usesProxy)
+    let failure = BlobStoreError(transport: error, path: path, usesProxy: usesProxy)
+    // That of a connection which was not made says by itself with whom.
+    guard case .unreachable(_, let reason) = failure, let server, !(error is NIOConnectionError)
+    else { return failure }
+    return .unreachable(path: path, reason: "\(server.host), port \(server.port): \(reason)")
   }
 
   /// Asks for an answer that does not end, without a limit in time, for as long as something comes now and then.

@@ -11,12 +11,14 @@ enum MountCommits {
 
   /// Has the mounts of the vault commit, so that a command finds what was saved before it. What they could not is told, and
   /// where it cannot be read which mounts there are; the command goes on with what is there.
-  static func request(in folder: FilePath) throws {
+  ///
+  /// - Parameter hint: What says more of it; nil for the command that does.
+  static func request(in folder: FilePath, hint: String? = "kinvault status") throws {
     let id = try Vault.describe(folder: folder).vault
     let state = Environment.stateRoot.appending(id.hex)
     do throws(MountError) {
       for mount in try MountRegistry.commitAll(stateFolder: state, within: patience) {
-        Terminal.note("kinvault: \(text(mount))")
+        Terminal.note("kinvault: \(text(mount, hint))")
       }
     } catch {
       Terminal.note(
@@ -25,7 +27,7 @@ enum MountCommits {
     }
   }
 
-  private static func text(_ mount: UncommittedMount) -> String {
+  private static func text(_ mount: UncommittedMount, _ hint: String?) -> String {
     let place = Terminal.visible(mount.mountpoint.string)
     guard let number = mount.errno else {
       return "The mount at \(place) did not answer within \(patience) seconds, so what was saved "
@@ -33,6 +35,6 @@ enum MountCommits {
     }
     let reason = String(cString: strerror(number))
     return "The mount at \(place) cannot save what was changed there (\(reason)), so that is "
-      + "left out. To see more: kinvault status"
+      + "left out." + (hint.map { " To see more: \($0)" } ?? "")
   }
 }

@@ -11,14 +11,15 @@ struct TypeArgument: ExpressibleByArgument {
     type.rawValue.split(separator: " ").joined(separator: "-")
   }
 
-  /// Nil for nothing, and for what is too long to be listed.
-  init?(argument: String) {
+  init(argument: String) {
     let words = argument.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    guard !words.isEmpty, words.utf8.count <= FrontMatter.summaryFieldLimit else { return nil }
     name = RecordType(parsing: words)?.rawValue ?? words
   }
 
   init(_ type: RecordType) { name = type.rawValue }
+
+  /// Whether it is one that can be listed.
+  var isGood: Bool { (1...FrontMatter.summaryFieldLimit).contains(name.utf8.count) }
 
   /// Nil for a type of people's own.
   var known: RecordType? { RecordType(rawValue: name) }

@@ -42,10 +42,7 @@ struct ExportCommand: ParsableCommand {
   }
 
   private func tell(_ report: PlainExport.Report, of found: FoundRecord) {
-    for failure in report.failures {
-      Terminal.note(
-        "kinvault: \(Terminal.visible(failure.path)) was left out. \(Self.reason(failure.error))")
-    }
+    tell(report.failures)
     for folder in report.cutFolders {
       Terminal.note(
         "kinvault: \(Terminal.visible(folder.path)) lacks files. \(folder.error.message)")
@@ -71,6 +68,26 @@ struct ExportCommand: ParsableCommand {
     Terminal.writeLine(
       "Exported \(countedRecords(recordCount)) with \(counted(report.fileCount, "file")), "
         + "\(ByteCount.text(report.byteCount)), to \(folder).")
+  }
+
+  /// Once for all that was left out for one reason, such as a remote that is away.
+  private func tell(_ failures: [(path: String, error: PlainFileError)]) {
+    var reasons: [String] = []
+    var paths: [String: [String]] = [:]
+    for failure in failures {
+      let reason = Self.reason(failure.error)
+      if paths[reason] == nil { reasons.append(reason) }
+      paths[reason, default: []].append(Terminal.visible(failure.path))
+    }
+    for reason in reasons {
+      let paths = paths[reason] ?? []
+      if paths.count == 1 {
+        Terminal.note("kinvault: \(paths[0]) was left out. \(reason)")
+      } else {
+        Terminal.note("kinvault: \(paths.count) files or folders were left out. \(reason)")
+        for path in paths { Terminal.note("  \(path)") }
+      }
+    }
   }
 
   private static func reason(_ error: PlainFileError) -> String {

@@ -75,6 +75,11 @@ struct RecordAddCommand: ParsableCommand {
     if note != nil, noteFile != nil {
       throw ValidationError("Give either --note or --note-file.")
     }
+    guard type.isGood else {
+      throw ValidationError(
+        "A type has 1 to \(FrontMatter.summaryFieldLimit) bytes, of which a letter with an accent takes two or more."
+      )
+    }
     if field.contains(where: { $0.name == "type" }) {
       throw ValidationError("Say the type with --type: it decides where the record goes.")
     }
@@ -125,6 +130,9 @@ struct RecordAddCommand: ParsableCommand {
   }
 
   private func recordTitle(date: String) throws -> FileName {
+    guard title.contains(where: { !$0.isWhitespace }) else {
+      throw CommandError.usage("A title of blanks is none. Say what the record is called: --title")
+    }
     guard let name = FileName(date: date, title: title) else {
       throw CommandError.usage(
         "A title is a folder's name as well: without \u{2018}/\u{2019}, and with the date at most 255 bytes long."

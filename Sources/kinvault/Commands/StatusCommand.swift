@@ -29,7 +29,7 @@ struct StatusCommand: ParsableCommand {
 
   func run() throws {
     let folder = try folderOptions.folder()
-    try MountCommits.request(in: folder)
+    try MountCommits.request(in: folder, hint: nil)
     let report = try StatusReport.load(folder: folder)
     if json { try JSONOutput.print(report) } else { report.print() }
     if requireUnlocked, !report.isUnlocked {

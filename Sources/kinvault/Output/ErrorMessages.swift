@@ -15,8 +15,9 @@ extension VaultError {
     case .notAVault(let folder) where Self.holdsMembers(folder):
       "\(folder) has lost its vault.json. \(Self.wayToDescription)"
     case .notAVault(let folder):
-      "\(folder) is not a vault: it has no vault.json. Name the vault's folder with --vault, or make "
-        + "a new one: kinvault init --vault FOLDER"
+      "\(folder) is not a vault: it has no vault.json. Name the vault's folder with --vault. If it was here, see whether its "
+        + "disk is there; a remote gives it back: kinvault clone ADDRESS FOLDER. A new one is made by: kinvault init --vault "
+        + "FOLDER"
     case .otherVault(let folder):
       "The vault in \(folder) is not the one that you are invited to. Name its copy, or an empty folder, with "
         + "--vault."
