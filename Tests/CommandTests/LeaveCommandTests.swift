@@ -231,6 +231,9 @@ struct InvitedPair {
   @Test func leavingTheVault() throws {
     let pair = try InvitedPair.sharing(as: "viewer")
     try pair.ben.run("member", "add", "Liam", expecting: 0)
+    try pair.ben.run("record", "add", "--member", "Liam", "--title", "Visit", expecting: 0)
+    // Made by mistake, and in nobody's way.
+    try pair.ben.run("member", "add", "Untitled folder", expecting: 0)
     let refused = try pair.ben.run("leave", "--yes", expecting: 10)
     #expect(refused.errors.contains("You are the only owner of Liam"))
     #expect(refused.errors.contains("kinvault hand-over Liam --to PERSON"))
@@ -258,6 +261,19 @@ struct InvitedPair {
     #expect(!accesses.contains("Emma     Ben") && !accesses.contains("Liam     Ben"))
     #expect(!accesses.contains("Emma    Ben") && !accesses.contains("Liam    Ben"))
     #expect(try pair.anna.run("member", "list", expecting: 0).output.contains("Liam"))
+  }
+
+  @Test func whatWasMadeByMistakeIsThereForWhoeverIsNext() throws {
+    let program = try Program.withVault()
+    try program.run("member", "add", "Untitled folder", expecting: 0)
+    let refused = try program.run("leave", "Untitled folder", "--yes", expecting: 10).errors
+    #expect(refused.contains("A member cannot be removed"), "\(refused)")
+    #expect(refused.contains("kinvault member rename 'Untitled folder' NAME"), "\(refused)")
+    try program.run("member", "rename", "Untitled folder", "Mia", expecting: 0)
+    // With anything in it, it is handed over as any other.
+    try program.run("record", "add", "--member", "Mia", "--title", "Visit", expecting: 0)
+    let used = try program.run("leave", "Mia", "--yes", expecting: 10).errors
+    #expect(used.contains("kinvault hand-over Mia --to PERSON"), "\(used)")
   }
 
   /// What nobody has got yet is damaged here: without the keys of this machine it could not even be told.

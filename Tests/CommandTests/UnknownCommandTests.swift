@@ -21,6 +21,7 @@ import Testing
     ("grep", "kinvault search"), ("ls", "kinvault record list"),
     ("add", "kinvault record add"), ("add", "kinvault member add"), ("add", "kinvault attach"),
     ("rotate", "kinvault recovery rotate"), ("rec", "kinvault record"),
+    ("member remove", "kinvault member rename"), ("member remove", "kinvault leave"),
     ("record lst", "kinvault record list"), ("remote ad", "kinvault remote add"),
   ])
   func namesTheCommandThatWasPerhapsMeant(_ line: String, _ meant: String) throws {

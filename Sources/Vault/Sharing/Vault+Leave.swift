@@ -55,6 +55,14 @@ extension Member {
     register.links.history.followsHeads(afterLeaving: person)
   }
 
+  /// Nothing has ever stood in it, and nobody but this person has access: as what `mkdir` in a mount has made by mistake.
+  package var isUnused: Bool {
+    get throws(VaultError) {
+      guard entry(.root)?.isBare ?? false, allEntries().count == 1 else { return false }
+      return try accesses().allSatisfy { $0.person == context.person }
+    }
+  }
+
   /// Whether the person is an owner, and no other owner stays.
   fileprivate func isOwnedOnly(by person: PersonID) -> Bool {
     let owners = register.links.access.owners

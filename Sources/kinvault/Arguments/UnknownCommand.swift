@@ -13,7 +13,8 @@ struct UnknownCommand {
     var call: String { (["kinvault"] + words + [option].compactMap(\.self)).joined(separator: " ") }
   }
 
-  /// What people type who know other programs, and the commands that do it here, some with an option.
+  /// What people type who know other programs, some with the group before it, and the commands that do it here, some with
+  /// an option.
   private static let otherWords = [
     "add": ["record add", "attach", "member add"],
     "backup": ["remote add", "sync"],
@@ -23,6 +24,10 @@ struct UnknownCommand {
     "import": ["attach"],
     "log": ["history", "audit"],
     "ls": ["record list", "member list"],
+    // There is no such thing, and what there is instead.
+    "member delete": ["member rename", "leave"],
+    "member remove": ["member rename", "leave"],
+    "member rm": ["member rename", "leave"],
     "new": ["init", "record add"],
     "passwd": ["password"],
     "pull": ["sync"],
@@ -80,7 +85,8 @@ struct UnknownCommand {
   private static func suggestions(for word: String, in group: [String]) -> [Named] {
     let all = commands(below: Kinvault.self, [])
     let asked = word.lowercased()
-    let known = (otherWords[asked] ?? []).compactMap { call in
+    let calls = otherWords[(group + [asked]).joined(separator: " ")] ?? otherWords[asked] ?? []
+    let known = calls.compactMap { call in
       let words = call.split(separator: " ").map(String.init)
       var found = all.first { $0.words == words.filter { !$0.hasPrefix("-") } }
       found?.option = words.last.flatMap { $0.hasPrefix("-") ? $0 : nil }

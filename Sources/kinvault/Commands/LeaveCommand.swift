@@ -14,11 +14,12 @@ struct LeaveCommand: ParsableCommand {
     discussion: """
       This machine shows the member no more. With the next sync of an owner's device the member gets a new key, which \
       you do not have. What your other devices have not synced by now is not taken over, so sync them first. The only \
-      owner of a member cannot leave it: hand it over first.
+      owner of a member cannot leave it: hand it over first. A member cannot be removed; one that was made by mistake, \
+      and is empty, is there for whoever is next (kinvault member rename).
 
-      Without a member: leaves every member, syncs with the remotes, and removes your keys for this vault from this \
-      machine. The folder of encrypted files stays; with your 24 words you can come back to it, but to no member unless \
-      an owner shares it again.
+      Without a member: leaves every member, but for empty ones that nobody else has, syncs with the remotes, and \
+      removes your keys for this vault from this machine. The folder of encrypted files stays; with your 24 words you can \
+      come back to it, but to no member unless an owner shares it again.
 
       Examples:
         kinvault leave Emma
@@ -38,6 +39,7 @@ struct LeaveCommand: ParsableCommand {
     guard let member else { return try leaveVault(folder) }
     try access.withVault(.writing) { vault in
       let member = try RecordLookup(vault: vault).member(named: member)
+      try requireUsed(member)
       try requireOthers(for: [member], in: vault)
       try requireNothingUnsaved(vault, of: member)
       let name = Terminal.visible(member.name.string)
@@ -52,9 +54,11 @@ struct LeaveCommand: ParsableCommand {
 
   private func leaveVault(_ folder: FilePath) throws {
     let id = try access.withVaultAndKey(.writing) { vault, key in
-      try requireOthers(for: vault.members, in: vault)
+      // What is empty, and nobody else has, nobody misses.
+      let members = try vault.members.filter { try !$0.isUnused }
+      try requireOthers(for: members, in: vault)
       try requireNothingUnsaved(vault)
-      let names = vault.members.map { Terminal.visible($0.name.string) }.joined(separator: ", ")
+      let names = members.map { Terminal.visible($0.name.string) }.joined(separator: ", ")
       try Confirmation.require(
         "Give up \(names.isEmpty ? "" : "your access to \(names), and ")your keys on this machine?",
         isGiven: yes)
@@ -64,7 +68,7 @@ struct LeaveCommand: ParsableCommand {
         remotes, vault,
         "Not everything has been synced, so you have left nothing yet, and this machine keeps its keys."
       )
-      for member in vault.members { try vault.leave(member) }
+      for member in members { try vault.leave(member) }
       try requireSynced(
         remotes, vault,
         "You have left the members, but the remotes may not know it yet, so this machine keeps its keys."
@@ -117,6 +121,15 @@ struct LeaveCommand: ParsableCommand {
     guard let mount = mounts.first else { return }
     throw CommandError.refused(
       "The vault is mounted at \(mount.mountpoint). First: kinvault unmount \(ShellWord.quoted(mount.mountpoint.string))"
+    )
+  }
+
+  private func requireUsed(_ member: Member) throws {
+    guard try member.isUnused else { return }
+    let name = Terminal.visible(member.name.string)
+    throw CommandError.refused(
+      "You are the only owner of \(name), and nothing stands in it. A member cannot be removed, since others may have it: "
+        + "give it to whoever is next: kinvault member rename \(ShellWord.quoted(member.name.string)) NAME"
     )
   }
 

@@ -9,7 +9,9 @@ struct MemberCommand: ParsableCommand {
       + "true one.",
     discussion: """
       A member is someone whose records are kept: a child, a parent, yourself. Each has keys of their own \
-      and shows as a folder in the mounted view.
+      and shows as a folder in the mounted view; a folder that is made there, at the top, is a new member. A member cannot \
+      be removed; one that was made by mistake, and is empty, is there for whoever is next (kinvault member rename, or mv \
+      in the mount).
       """,
     subcommands: [
       MemberAddCommand.self, MemberListCommand.self, MemberRenameCommand.self,
