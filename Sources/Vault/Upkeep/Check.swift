@@ -81,7 +81,7 @@ extension Vault {
   }
 
   /// Closings, certificates and links whose files in the folder do not hold, though this machine remembers what they say;
-  /// and wraps that are not what it has opened.
+  /// and wraps that are not what it has opened, or has seen for other devices.
   private func damagedStatements() throws(VaultError) -> [Problem] {
     let files = context.signedFiles
     let shown = try People.load(store: context.store, files: files, memory: PeopleMemory())
@@ -95,6 +95,16 @@ extension Vault {
             .damaged, .damage, path: path.string, reason: "it is not what this device has opened"))
       } catch {
         problems.append(Problem(error, path: path.string))
+      }
+    }
+    for (path, hash) in try context.state.loadSeenWraps().hashes {
+      do {
+        let file = try context.store.read(
+          BlobPath(path.string), limit: DeviceWrapContext.fileLimit)
+        if Digest.sha256(file) == hash { continue }
+        problems.append(Problem(.changedWrap(path), path: path.string))
+      } catch {
+        problems.append(Problem(VaultError(error), path: path.string))
       }
     }
     for member in openedMembers {

@@ -18,7 +18,7 @@ package struct MendingReport: Sendable {
 /// Takes good copies of what is damaged or missing here from a remote.
 ///
 /// An object is taken when it authenticates under its name, a signed file when it verifies and is no older than this
-/// machine has seen it. Nothing that is whole is replaced. Heads and statements that were mended count when the
+/// machine has seen it, a wrap for another device when it is what this machine has seen it to be. Nothing that is whole is replaced. Heads and statements that were mended count when the
 /// vault is opened again.
 package struct RemoteMending: Sendable {
   private let vault: Vault
@@ -90,9 +90,11 @@ package struct RemoteMending: Sendable {
       case .vault: return false
       default:
         let tree = try SignedTree.load(
-          vault: vault.id, store: vault.store, state: vault.state
+          vault: vault.id, store: vault.store, state: vault.state, opener: vault.wrapOpener
         ).adding([path: bytes])
         let facts = try tree.verify(path, bytes)
+        let wrap = try vault.state.loadSeenWraps().hashes[path]
+        if let wrap, wrap != facts.hash { return false }
         let mark = try vault.state.loadWatermarks().marks.first { $0.path == path }
         if let mark, facts.counter < mark.counter { return false }
         if let mark, facts.counter == mark.counter, facts.hash != mark.hash { return false }

@@ -43,7 +43,9 @@ struct SyncPipeline {
   private mutating func perform(_ step: SyncCourse.Step) throws(SyncError) -> Outcome {
     switch step {
     case .findCommits: return try findCommits() ? .done : .notEnough
-    case .look: judged = try looking.look()
+    case .look:
+      judged = try looking.look()
+      try exchange.rememberWraps()
     case .requireSettled:
       let isSettled = try HeadsSync(session: session).isSettled(exchange, but: news)
       return isSettled ? .done : .notEnough

@@ -270,11 +270,15 @@ extension SyncProblem {
         + "\(failure.error.message) The next sync tries again.")
   }
 
-  static func differs(_ path: VaultPath) -> SyncProblem {
+  /// - Parameter isTold: Whether this machine can tell that the one here is right.
+  static func differs(_ path: VaultPath, isTold: Bool) -> SyncProblem {
     SyncProblem(
       .differs, .warning, path: path.string,
-      "It is written once, and the remote has another one than is here. The one here, which is "
-        + "verified, stays.")
+      "It is written once, and the remote has another one than is here. "
+        + (isTold
+          ? "The one here, which is verified, stays."
+          : "The one here stays; whether it is the right one only the device can tell that it is for, and does when it "
+            + "syncs with this remote."))
   }
 }
 

@@ -28,6 +28,7 @@ struct SignedJudging {
         among: here.symmetricDifference(there), here: here, isGone: gone.contains))
     try judgeFilesHereAgain(&judged)
     try judgeFilesThere(changed, &judged)
+    try findChangedWraps(&judged)
     try findReplaced(&judged)
     try leaveLoose(&judged)
     let exchange = SignedExchange(session: session, sight: sight, judged: judged, known: known)
@@ -85,6 +86,18 @@ struct SignedJudging {
       guard case .broken = try keeping(tree.verdict(on: path, bytes)) else { continue }
       if let counter = tree.signedCounter(of: path, bytes), counter >= there.counter { continue }
       judged.replaced.insert(path)
+    }
+  }
+
+  /// A wrap for another device that is not what it was is not sent. Nor is it taken by itself where the remote still has what
+  /// both had: nobody here can tell whether a program that copies has brought the right one. A person has it mended.
+  private func findChangedWraps(_ judged: inout JudgedFiles) throws(SyncError) {
+    for (path, hash) in try keeping(session.home.state.loadSeenWraps()).hashes {
+      guard let here = judged.here[path]?.hash, here != hash, here != judged.there[path]?.hash
+      else { continue }
+      judged.here[path] = nil
+      judged.brokenHere.insert(path)
+      session.note(SyncProblem(.changedWrap(path), here: path.string))
     }
   }
 
@@ -312,6 +325,17 @@ extension SignedExchange {
   ) -> Bool {
     guard case .device(_, let device) = path, device != session.home.device else { return false }
     return other.hash < state.hash
+  }
+
+  /// Of wraps for other devices it is remembered what they are, once both sides have the same.
+  func rememberWraps() throws(SyncError) {
+    if session.options.isDryRun { return }
+    var wraps: [VaultPath: FileHash] = [:]
+    for (path, facts) in here where session.home.isWrapOfAnother(path) {
+      if there[path]?.hash == facts.hash { wraps[path] = facts.hash }
+    }
+    let same = wraps
+    try keeping(session.home.state.remember(wraps: same))
   }
 
   /// Whatever is newer there than here nobody has put there from this folder, unless it has come here since this was looked at.

@@ -129,12 +129,16 @@ struct StatementSync {
   private func isTaken(_ path: VaultPath) -> Bool {
     if path.isStatement {
       let plan = exchange.plan(statement: path)
-      if plan == .differ { session.note(.differs(path)) }
+      if plan == .differ { session.note(.differs(path, isTold: !isWrapOfAnother(path))) }
       return plan == .take
     }
     let plan = exchange.plan(path)
     exchange.note(plan, path)
     return plan.action == .take
+  }
+
+  private func isWrapOfAnother(_ path: VaultPath) -> Bool {
+    if case .wrap(_, _, let device) = path { device != session.home.device } else { false }
   }
 
   // MARK: Push

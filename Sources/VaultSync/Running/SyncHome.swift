@@ -30,6 +30,13 @@ struct SyncHome: Sendable {
   /// This machine's own, which may become another one.
   var device: DeviceID { currentDevice() }
 
+  /// Whether it is a wrap for another device, of this person's or of somebody for whom they vouch: only that device can tell
+  /// whether it is right.
+  func isWrapOfAnother(_ path: VaultPath) -> Bool {
+    guard case .wrap(let owner, _, let other) = path, other != device else { return false }
+    return owner == person || vouching?.people.contains(owner) ?? false
+  }
+
   /// The signed files of the folder as they stand now.
   func tree() throws(SyncError) -> SignedTree {
     try keeping(SignedTree.load(vault: id, store: store, state: state, opener: opener))
