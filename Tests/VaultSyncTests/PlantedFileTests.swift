@@ -143,6 +143,30 @@ import VaultTrust
     #expect(try ben.titles == ["First", "Ben's"])
   }
 
+  /// Also what others need, and this machine reads nothing of: introductions, wraps, heads of members without their keys.
+  @Test func checkTellsOfEveryStatementThatDoesNotHold() throws {
+    let alone = try anna.vault.addMember(named: #require(FileName("Alone"))).id
+    for _ in 0..<2 { for adult in [anna, ben] { try adult.sync(usb) } }
+    func told() throws -> Set<String> {
+      let problems = try ben.opened().check(readsData: false).problems
+      return Set(problems.filter { $0.severity > .note }.map(\.path))
+    }
+    #expect(try told() == [])
+    let before = ben.store.blobs
+    let paths = before.keys.compactMap { VaultPath(parsing: $0.string) }.filter { path in
+      if case .head(alone, _) = path { true } else { path.isStatement }
+    }
+    #expect(paths.contains { $0.isHead })
+    #expect(paths.contains { if case .introduction = $0 { true } else { false } })
+    #expect(paths.contains { if case .epochWrap(alone, _) = $0 { true } else { false } })
+    for path in paths {
+      let blob = BlobPath(path.string)
+      try plant(.flipped, at: blob)
+      #expect(try told().contains(path.string), "\(path.string)")
+      try ben.store.replace(blob, #require(before[blob]), durably: true)
+    }
+  }
+
   /// A program that copies has brought a head before the link that it goes on from, which another remote has: the older one
   /// does not take its place.
   @Test func aNewerOneThatWaitsStays() throws {

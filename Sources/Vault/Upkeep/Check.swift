@@ -70,10 +70,13 @@ extension Vault {
       return ids.contains(member)
     }
     for member in members { report.problems += try member.lostHeads() }
-    report.problems += try foreignFiles()
+    let folder = try lookThroughFolder()
+    report.problems += folder.problems
     report.problems += try damagedStatements()
     report.problems += try audit.read().problems
     report.problems += try journalProblems(of: members)
+    let told = Set(report.problems.map(\.path))
+    report.problems += try damagedFiles(among: folder.unread).filter { !told.contains($0.path) }
     var seen: Set<Problem> = []
     report.problems = report.problems.filter { seen.insert($0).inserted }
       .sorted { ($0.severity, $1.path) > ($1.severity, $0.path) }
@@ -127,15 +130,40 @@ extension Vault {
     return problems
   }
 
-  /// Files in the vault folder that are no part of a vault, and what crashes left.
-  private func foreignFiles() throws(VaultError) -> [Problem] {
+  /// Those of these files that do not hold.
+  private func damagedFiles(among paths: [VaultPath]) throws(VaultError) -> [Problem] {
+    let tree = try SignedTree.load(
+      vault: context.binding.vault, store: context.store, state: context.state, opener: wrapOpener)
     var problems: [Problem] = []
+    for path in paths where !tree.isWrapOfUnknownKeys(path) {
+      do {
+        guard case .broken(let error)? = try tree.verdictOnStored(path),
+          !error.isOfUnlistedMember
+        else { continue }
+        problems.append(Problem(error, path: path.string))
+      } catch {
+        problems.append(Problem(error, path: path.string))
+      }
+    }
+    return problems
+  }
+
+  /// Files in the vault folder that are no part of a vault, and what crashes left; and the signed files and wraps that
+  /// nothing which is open was made of: others need them, or nobody does now.
+  private func lookThroughFolder() throws(VaultError) -> (problems: [Problem], unread: [VaultPath])
+  {
+    var problems: [Problem] = []
+    var unread: [VaultPath] = []
     let store = context.store
     let own = context.staging?.path.string
+    let opened = Set(openedMembers.map(\.id))
     try storing { () throws(BlobStoreError) in
       try store.walk(under: .root) { path, entry in
         let text = path?.string ?? entry.name
-        if VaultPath(parsing: text) != nil { return .goOn }
+        if let known = VaultPath(parsing: text) {
+          if known.isForOthers(besides: opened) { unread.append(known) }
+          return .goOn
+        }
         if text.hasPrefix("staging/") {
           if let own, text.hasPrefix(own) { return .goOn }
           if text.hasSuffix("/lock") { return .goOn }
@@ -149,7 +177,21 @@ extension Vault {
         return .goOn
       }
     }
-    return problems
+    return (problems, unread)
+  }
+}
+
+extension VaultPath {
+  /// Whether it is of a kind that whoever opens these members reads nothing of.
+  fileprivate func isForOthers(besides opened: Set<MemberID>) -> Bool {
+    switch self {
+    case .introduction, .wrap, .epochWrap: true
+    case .head(let member, _): !opened.contains(member)
+    // Logs, roots, links and what makes devices are read in any case. A request is nobody's once it is answered.
+    case .vault, .closing, .certificate, .device, .deviceRequest, .memberRoot, .link, .object,
+      .auditSegment:
+      false
+    }
   }
 }
 
