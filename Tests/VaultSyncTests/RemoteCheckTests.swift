@@ -241,6 +241,34 @@ import VaultModel
     #expect(mendedCount == 2 * (objects.count - unused))
   }
 
+  /// The segments after it, which do not follow it as it is, are named as well, and are whole.
+  @Test(arguments: [0, 1, 2]) func aDamagedSegmentOfALogComesBack(_ number: Int) throws {
+    let (desk, emma) = (family[0], try family[0].emma)
+    for title in ["A", "B", "C"] {
+      desk.vault.audit.note(.read, member: emma.id, record: try desk.write(title, "x"))
+      try desk.vault.audit.flush()
+    }
+    try desk.sync(usb) { $0.looksEverywhere = true }
+    var segments: [(first: UInt64, path: BlobPath)] = []
+    for path in desk.store.blobs.keys {
+      guard case .auditSegment(_, let first)? = VaultPath(parsing: path.string) else { continue }
+      segments.append((first, path))
+    }
+    segments.sort { $0.first < $1.first }
+    try #require(segments.count >= 3)
+    let path = segments[number].path
+    let good = try #require(desk.store.blobs[path])
+    #expect(usb.blobs[path] == good)
+    try desk.store.replace(path, Array(good.prefix(3_000)), durably: true)
+    #expect(try desk.vault.check(readsData: false).problems.contains { $0.path == path.string })
+    let report = try RemoteMending(vault: desk.vault, remote: usb).run(readsData: false)
+    #expect(report.mended.map(\.string) == [path.string])
+    #expect(report.problems.filter { $0.severity > .note } == [])
+    #expect(desk.store.blobs[path] == good)
+    try desk.expectWhole()
+    #expect(try RemoteMending(vault: desk.vault, remote: usb).run(readsData: false).mended == [])
+  }
+
   @Test func aLostHeadAndAllObjectsComeBack() throws {
     let contents = try family[0].contents()
     let head = BlobPath(

@@ -79,9 +79,11 @@ extension Vault {
       // Of what a device says of itself twice with one counter, the one with the greater hash holds everywhere.
       if case .device = path, mark.counter == facts.counter, mark.hash < facts.hash { return true }
       return try hashHere(of: path) != mark.hash
-    case .auditSegment:
-      // It is written once: one that has come since stays.
-      return try hashHere(of: path) == nil
+    case .auditSegment(let device, let first):
+      // It is written once: one that has come since stays, if it holds.
+      let (files, people) = (context.signedFiles, context.people)
+      return try ifWhole(
+        AuditSegmentBody.load(device, first: first, files: files, people: people)) == nil
     default: return true
     }
   }

@@ -93,6 +93,7 @@ package struct RemoteMending: Sendable {
           vault: vault.id, store: vault.store, state: vault.state, opener: vault.wrapOpener
         ).adding([path: bytes])
         let facts = try tree.verify(path, bytes)
+        if try isWholeSegment(path, tree) { return false }
         let wrap = try vault.state.loadSeenWraps().hashes[path]
         if let wrap, wrap != facts.hash { return false }
         let mark = try vault.state.loadWatermarks().marks.first { $0.path == path }
@@ -109,6 +110,16 @@ package struct RemoteMending: Sendable {
       default: throw .vault(error)
       }
     }
+  }
+}
+
+extension RemoteMending {
+  /// Whether it is a segment of a log that holds as it is here. A check names those too that do not follow the segment before
+  /// them, which is the one that is missing or damaged.
+  private func isWholeSegment(_ path: VaultPath, _ tree: SignedTree) throws(VaultError) -> Bool {
+    guard case .auditSegment = path else { return false }
+    let facts: SignedFacts?? = try ifWhole(tree.verifyStored(path))
+    return facts.flatMap { $0 } != nil
   }
 }
 
