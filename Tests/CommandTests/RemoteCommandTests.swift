@@ -386,6 +386,15 @@ import Testing
     #expect(try laptop.run("evict", expecting: 0).output.hasPrefix("Removed 0 B"))
     try laptop.run("evict", "Emma/Notes/2025-01-20 Scans", "--no-keep", expecting: 0)
 
+    // A remote that cannot be asked may have everything.
+    try laptop.run("fetch", "Emma/Notes/2025-01-20 Scans", expecting: 0)
+    #expect(rename(usb, usb + " away") == 0)
+    let stayed = try laptop.run("evict", expecting: 1).output
+    #expect(stayed.hasPrefix("Removed 0 B") && stayed.contains("can be asked"), "\(stayed)")
+    #expect(!stayed.contains("surely"), "\(stayed)")
+    #expect(rename(usb + " away", usb) == 0)
+    let gone = try laptop.run("evict", expecting: 0).output
+    #expect(gone.hasPrefix("Removed 3.1 MB"), "\(gone)")
     #expect(rename(usb, usb + " away") == 0)
     let away = try laptop.run("fetch", "Emma/Notes/2025-01-20 Scans")
     #expect(away.status == 14, "\(away.errors)")

@@ -12,6 +12,8 @@ package struct LazyReport: Sendable {
   package var byteCount: UInt64 = 0
   /// Chunks that stay because no remote surely has them.
   package var keptCount = 0
+  /// Why a remote could not be asked whether it has some of those; nil where each was.
+  package var silence: String?
 
   package init() {}
 }
@@ -182,16 +184,28 @@ extension Vault {
     }
     let size = try storing(context.store.size(of: objects.path(of: here)))
     // What an upload left torn there is nothing that could come back.
-    guard let size,
-      try lazy.holds(
-        here, byteCount: size, of: chunk.member.id, under: chunk.member.standingHead)
-    else {
+    guard let size, try isHeld(here, byteCount: size, of: chunk.member, lazy, &report) else {
       report.keptCount += 1
       return
     }
     try objects.withdraw(here)
     report.chunkCount += 1
     report.byteCount += chunk.byteCount
+  }
+
+  /// Whether a remote surely has the object: not if none that can be asked has it.
+  private func isHeld(
+    _ name: ObjectName, byteCount: UInt64, of member: Member, _ lazy: LazyChunks,
+    _ report: inout LazyReport
+  ) throws(VaultError) -> Bool {
+    do {
+      return try lazy.holds(
+        name, byteCount: byteCount, of: member.id, under: member.standingHead)
+    } catch {
+      guard case .away(_, let reason) = error else { throw error }
+      report.silence = report.silence ?? reason
+      return false
+    }
   }
 
   private func pinnedChunks(

@@ -61,14 +61,21 @@ package final class RemoteChunks: ChunkSource {
     _ chunk: ObjectName, byteCount: UInt64, of member: MemberID, under head: StandingHead?
   ) throws(VaultError) -> Bool {
     let path = BlobPath(VaultPath.object(member, chunk).string)
-    return files.holds(path, byteCount: byteCount) { remote in
-      do throws(SyncError) {
-        let memory = try RemoteStateFile(state: state, remote: remote).load()
-        return memory.keepsWhatIsNamed(by: head)
-      } catch {
-        // What this machine cannot tell of a remote it does not rely on.
-        return false
-      }
+    do throws(RemoteFiles.Unavailable) {
+      return try files.holds(path, byteCount: byteCount) { keeps(what: head, at: $0) }
+    } catch {
+      throw .away(path: path.string, reason: error.reason)
+    }
+  }
+
+  /// Whether the remote keeps what this head names.
+  private func keeps(what head: StandingHead?, at remote: RemoteName) -> Bool {
+    do throws(SyncError) {
+      let memory = try RemoteStateFile(state: state, remote: remote).load()
+      return memory.keepsWhatIsNamed(by: head)
+    } catch {
+      // What this machine cannot tell of a remote it does not rely on.
+      return false
     }
   }
 }

@@ -162,20 +162,24 @@ package final class RemoteFiles: ObjectSource {
     }
   }
 
-  /// Whether one of the remotes has the file, with so many bytes: of those that are reliable, and can be asked.
+  /// Whether one of the remotes has the file, with so many bytes: of those that are reliable.
+  ///
+  /// - Throws: Why one of these cannot be asked, where no other one has it.
   func holds(
     _ path: BlobPath, byteCount: UInt64, where isReliable: (RemoteName) -> Bool
-  ) -> Bool {
+  ) throws(Unavailable) -> Bool {
+    var failure: Unavailable?
     for place in places where isReliable(place.name) {
       do {
         let store = try store(of: place)
         let size = try asking(place.name) { () throws(BlobStoreError) in try store.size(of: path) }
         if size == byteCount { return true }
       } catch {
-        // Who cannot be asked has nothing surely.
-        continue
+        let reason = "\(place.name): \(error.shortMessage)"
+        failure = failure ?? Unavailable(reason: reason, isNowhere: false)
       }
     }
+    if let failure { throw failure }
     return false
   }
 

@@ -49,14 +49,18 @@ struct EvictCommand: ParsableCommand {
           total.chunkCount += report.chunkCount
           total.byteCount += report.byteCount
           total.keptCount += report.keptCount
+          total.silence = total.silence ?? report.silence
         }
       }
       var text = "Removed \(ByteCount.text(total.byteCount)) from this machine."
-      if total.keptCount > 0 {
-        text +=
-          " \(counted(total.keptCount, "piece")) stayed: no remote surely has them (kinvault sync)."
+      if total.keptCount > 0 { text += " \(counted(total.keptCount, "piece")) stayed: " }
+      if let silence = total.silence {
+        text += "not every remote can be asked now whether it has them (\(silence))."
+      } else if total.keptCount > 0 {
+        text += "no remote surely has them (kinvault sync)."
       }
       Terminal.writeLine(text)
+      if total.silence != nil { throw CommandError.problemsFound }
     }
   }
 }
