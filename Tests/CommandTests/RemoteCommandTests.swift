@@ -43,6 +43,30 @@ import Testing
     #expect(try desk.run("sync", "usb", expecting: 14).errors.contains(reason))
   }
 
+  /// Nobody can do anything about it, and it goes in a week.
+  @Test func whatAnInterruptedSyncLeftIsToldOnce() throws {
+    try desk.write("one", titled: "Visit")
+    try desk.run("remote", "add", "usb", usb, expecting: 0)
+    try desk.run("sync", expecting: 0)
+    func leave(_ digits: String) throws {
+      let name = ".x.tmp-\(time(nil))-\(digits)"
+      let made = try CommandRunner.run(
+        "sh", ["-c", "for f in '\(usb)'/members/*/heads; do touch \"$f/\(name)\"; done"])
+      #expect(made.status == 0, "\(made.errors)")
+    }
+    func isTold() throws -> Bool {
+      try desk.run("sync", expecting: 0).output.contains("There is nothing to do: it is ignored")
+    }
+    for digits in ["0000000a", "0000000b"] {
+      try leave(digits)
+      #expect(try isTold(), "\(digits)")
+      for _ in 0..<2 { #expect(try !isTold(), "\(digits)") }
+    }
+    // Programs are given all of it.
+    let lines = try desk.run("sync", "--json", expecting: 0).output.split(separator: "\n")
+    #expect(lines.count { $0.contains("foreignFile") } == 2)
+  }
+
   @Test func aCloneSaysOnceWhyItsSyncFailed() throws {
     try cloned()
     // A folder stands where the machine remembers what it has seen of the remote.

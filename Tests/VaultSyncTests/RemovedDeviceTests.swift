@@ -66,6 +66,39 @@ import VaultTrust
     #expect(try !family[0].contents().values.contains("of the thief"))
   }
 
+  /// A machine that comes later takes nothing of it, and so has nothing to compare it with but what it remembers.
+  @Test func aMachineThatComesLaterIsToldOnce() throws {
+    let usb = MemoryStore()
+    let family = try Family(count: 2)
+    try family.meet(at: usb)
+    try family[1].write("Note", "of the device, while it was one")
+    try family.meet(at: usb)
+    let removed = family[1].vault.device
+    let head = BlobPath(VaultPath.head(try family[1].emma.id, removed).string)
+    try family[0].vault.beginGeneration(removing: [removed], words: Family.words.words)
+    try family[0].sync(usb)
+    let store = MemoryStore()
+    for (path, bytes) in family[0].store.blobs
+    where path.string == "vault.json" || path.string.hasPrefix("people/") {
+      try store.replace(path, bytes, durably: true)
+    }
+    let later = try SyncingAdult(
+      recovering: family[0].vault.id, in: store, words: Family.words.words)
+    func told() throws -> [SyncProblem] {
+      try later.sync(usb).problems.filter { $0.kind == .untrusted }
+    }
+    let first = try told()
+    #expect(first.contains { $0.path == head.string })
+    #expect(first.allSatisfy { $0.severity == .note })
+    for _ in 0..<2 { #expect(try told() == []) }
+    // What it writes after that is news.
+    try family[1].write("Later", "of the thief")
+    try usb.replace(head, #require(family[1].store.blobs[head]), durably: true)
+    let news = try told()
+    #expect(news.map(\.path) == [head.string] && news.map(\.severity) == [.warning])
+    #expect(try told() == [])
+  }
+
   /// A machine that only puts there what it has does not know yet that the device was removed.
   @Test func whoOnlyPushesIsToldToSync() throws {
     let usb = MemoryStore()

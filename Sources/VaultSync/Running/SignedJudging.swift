@@ -107,10 +107,9 @@ struct SignedJudging {
   private func changed(besides judged: JudgedFiles) -> [VaultPath: BlobEntry] {
     let memory = session.memory
     return sight.look.files.filter { path, entry in
-      // What is not here is read in any case: the rest may build on it.
-      if memory.seen[path]?.fingerprint != entry.fingerprint || !sight.local.files.contains(path) {
-        return true
-      }
+      // What is not here is read in any case: the rest may build on it. Nothing does on what a removed device has left.
+      let isKnown = sight.local.files.contains(path) || isKnownAsRetired(path)
+      if memory.seen[path]?.fingerprint != entry.fingerprint || !isKnown { return true }
       // Under a new mark a cache may have given what was there before.
       if session.looksEverywhere, path.registerDevice != nil, memory.seen[path]?.isRetired == false
       {
@@ -121,6 +120,10 @@ struct SignedJudging {
       // Of two that differ one does not hold.
       return path.isStatement && memory.seen[path]?.state.hash != judged.here[path]?.hash
     }
+  }
+
+  private func isKnownAsRetired(_ path: VaultPath) -> Bool {
+    session.memory.seen[path]?.isRetired ?? false && ownTree.isRetired(path)
   }
 
   /// Reads these, those first that are here as well, then the small ones, as far as they may be held unverified; and makes
@@ -233,9 +236,12 @@ struct SignedJudging {
       judged.failures.updateValue(nil, forKey: path)
     case .retired:
       let hash = Digest.sha256(bytes)
-      let seen = session.memory.seen[path]
-      let isLater = seen.map { $0.isRetired && $0.state.hash != hash } ?? false
-      session.note(isLater ? .writtenAfterRemoval(path) : .removedDevice(path))
+      let seen = session.memory.seen[path].flatMap { $0.isRetired ? $0.state.hash : nil }
+      if seen == nil {
+        session.note(.removedDevice(path))
+      } else if seen != hash {
+        session.note(.writtenAfterRemoval(path))
+      }
       noteRetired(path, entry, hash)
     case .broken(let error) where error.isOfUnlistedMember:
       session.note(error, thereIn: path)

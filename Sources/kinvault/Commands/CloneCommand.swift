@@ -221,13 +221,13 @@ struct CloneCommand: ParsableCommand {
     vault.audit.note(.recovery)
     let outcome = SyncOutcome.syncing(
       remote, vault, SyncOutcome.Order(showsProgress: true), others: [])
-    let members = vault.members
+    let (members, state) = (vault.members, vault.state)
     let recordCount = members.reduce(0) { $0 + max(0, $1.recordCount - 1) }
     // Where the sync has met a full disk this does too.
     let closed = Result { try vault.close() }
     if let failure = outcome.failure { throw cutShort(failure, in: folder) }
     try closed.get()
-    outcome.print()
+    outcome.print(keepingToldIn: state)
     Terminal.writeLine(
       "\(counted(members.count, "member")) with \(countedRecords(recordCount)) in \(folder). To see them: kinvault mount"
     )

@@ -1,4 +1,5 @@
 import ArgumentParser
+import MachineState
 import Vault
 import VaultModel
 import VaultSync
@@ -73,11 +74,11 @@ struct SyncCommand: ParsableCommand {
     if outcomes.contains(where: \.needsAttention) { throw CommandError.problemsFound }
   }
 
-  private func tell(_ outcomes: [SyncOutcome]) throws {
+  private func tell(_ outcomes: [SyncOutcome], keepingToldIn state: StateFolder) throws {
     if json { return try JSONOutput.print(outcomes) }
     // Where there is but one, its failure is what the program ends with, and is told then.
     if outcomes.count == 1, outcomes[0].failure != nil { return }
-    for outcome in outcomes { outcome.print() }
+    for outcome in outcomes { outcome.print(keepingToldIn: state) }
   }
 
   private func syncUnlocked() throws -> [SyncOutcome] {
@@ -85,7 +86,7 @@ struct SyncCommand: ParsableCommand {
       return try access.withDeferredVault(.writing) { vault in
         let known = try KnownRemote.find(remotes, vault: vault.id, key: vault.unlocked.key)
         let outcomes = try known.map { try sync($0, vault) }
-        try tell(outcomes)
+        try tell(outcomes, keepingToldIn: VaultCopy.here(in: vault.folder).state)
         return outcomes
       }
     } catch let error as CommandError {
@@ -127,7 +128,7 @@ struct SyncCommand: ParsableCommand {
         ).run(progress: progress)
       }
     }
-    try tell(outcomes)
+    try tell(outcomes, keepingToldIn: VaultCopy.here(in: folder).state)
     return outcomes
   }
 

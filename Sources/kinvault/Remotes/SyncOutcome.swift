@@ -143,7 +143,8 @@ struct SyncOutcome: Encodable {
   /// This machine has become a device of its own.
   var tellsOfParting: Bool { problems.contains { $0.kind == SyncProblem.Kind.parted.rawValue } }
 
-  func print() {
+  /// - Parameter memory: Keeps which notes were told on this machine, and need not be told again; nil: all are.
+  func print(keepingToldIn memory: StateFolder? = nil) {
     Terminal.writeLine("\(remote): \(summary)")
     for record in records {
       let arrow = record.direction == "pull" ? "\u{2190}" : "\u{2192}"
@@ -151,11 +152,24 @@ struct SyncOutcome: Encodable {
       Terminal.writeLine("  \(arrow) \(path)  (\(record.change))")
     }
     for line in revocations + handOvers { Terminal.writeLine("  \(Terminal.visible(line))") }
-    for problem in problems {
+    let shown = memory.map { untold(in: $0) } ?? problems
+    for problem in shown {
       let place = problem.place ?? problem.path
       Terminal.writeLine("  \(Terminal.visible(place)): \(Terminal.visible(problem.text))")
     }
     if let massChangeHint { Terminal.writeLine("  \(massChangeHint)") }
+  }
+
+  /// The problems without those notes that were told before, and about which nobody can do anything.
+  private func untold(in memory: StateFolder) -> [ProblemRow] {
+    let idle = problems.filter(\.isIdle)
+    if idle.isEmpty || isDryRun { return problems }
+    let new: Set<String>
+    do { new = try memory.untoldNotes(idle.map { $0.note(of: remote) }) } catch {
+      // Where it cannot be read what was told, everything is.
+      return problems
+    }
+    return problems.filter { !$0.isIdle || new.contains($0.note(of: remote)) }
   }
 
   private var summary: String {
@@ -188,6 +202,14 @@ extension SyncTally {
 }
 
 extension SyncOutcome.ProblemRow {
+  /// Whether it is only that something lies there which is no part of a vault: nobody has to do anything.
+  fileprivate var isIdle: Bool {
+    severity == Problem.Severity.note.rawValue && kind == SyncProblem.Kind.foreignFile.rawValue
+  }
+
+  /// What is told of a remote with it.
+  fileprivate func note(of remote: String) -> String { "\(remote) \(path): \(text)" }
+
   init(_ problem: SyncProblem) {
     self.init(
       kind: problem.kind.rawValue, severity: problem.severity.rawValue, path: problem.path,

@@ -15,7 +15,10 @@ struct SyncWatch {
     defer { signals.release() }
     try access.withVaultAndKey(.writing) { vault, key in
       let known = try KnownRemote.find(remotes, vault: vault.id, key: key)
-      let service = SyncService(vault: vault, remotes: known, options: options) { $0.print() }
+      let state = vault.state
+      let service = SyncService(vault: vault, remotes: known, options: options) {
+        $0.print(keepingToldIn: state)
+      }
       service.start()
       let names = known.map(\.name.string).joined(separator: ", ")
       Terminal.note("Watching this vault and \(names). To stop: Ctrl-C")
