@@ -242,7 +242,8 @@ import VaultModel
   }
 
   /// The segments after it, which do not follow it as it is, are named as well, and are whole.
-  @Test(arguments: [0, 1, 2]) func aDamagedSegmentOfALogComesBack(_ number: Int) throws {
+  @Test(arguments: [0, 1, 2], [false, true])
+  func aDamagedSegmentOfALogComesBack(_ number: Int, _ isLost: Bool) throws {
     let (desk, emma) = (family[0], try family[0].emma)
     for title in ["A", "B", "C"] {
       desk.vault.audit.note(.read, member: emma.id, record: try desk.write(title, "x"))
@@ -259,8 +260,12 @@ import VaultModel
     let path = segments[number].path
     let good = try #require(desk.store.blobs[path])
     #expect(usb.blobs[path] == good)
-    try desk.store.replace(path, Array(good.prefix(3_000)), durably: true)
-    #expect(try desk.vault.check(readsData: false).problems.contains { $0.path == path.string })
+    if isLost {
+      try desk.store.remove(path)
+    } else {
+      try desk.store.replace(path, Array(good.prefix(3_000)), durably: true)
+    }
+    #expect(try desk.vault.check(readsData: false).problems.contains { $0.severity > .note })
     let report = try RemoteMending(vault: desk.vault, remote: usb).run(readsData: false)
     #expect(report.mended.map(\.string) == [path.string])
     #expect(report.problems.filter { $0.severity > .note } == [])

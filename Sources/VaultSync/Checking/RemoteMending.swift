@@ -44,10 +44,11 @@ package struct RemoteMending: Sendable {
     for round in 0..<Self.roundLimit {
       report.problems = try keeping(
         vault.check(readsData: readsData && round == 0, progress: progress).problems)
-      let broken = report.problems.filter { $0.kind == .missing || $0.kind == .damaged }
-        .map(\.path)
+      var broken = Set(
+        report.problems.filter { $0.kind == .missing || $0.kind == .damaged }.map(\.path))
+      broken.formUnion(try lostSegments(by: broken))
       var isMended = false
-      for text in Set(broken).subtracting(given).sorted() {
+      for text in broken.subtracting(given).sorted() {
         given.insert(text)
         guard let path = VaultPath(parsing: text) else { continue }
         if try mend(path) {
@@ -114,6 +115,39 @@ package struct RemoteMending: Sendable {
 }
 
 extension RemoteMending {
+  /// The segments of logs that the remote has and that are not here, where a check has named these files: of what is missing
+  /// of a log it names what should follow, or the folder. What others here stand in the place of is not missing.
+  private func lostSegments(by named: Set<String>) throws(SyncError) -> [String] {
+    let parts = named.map { $0.split(separator: "/") }.filter { $0.first == "audit" }
+    if parts.isEmpty { return [] }
+    let replaced = try keeping(vault.claimedSegments())
+    var lost: [String] = []
+    for folder in Set(parts.map { $0.prefix(2).joined(separator: "/") }).sorted() {
+      for path in try segments(in: BlobPath(folder)) where replaced[path] == nil {
+        let size = try keeping { () throws(VaultError) in
+          try storing(vault.store.size(of: BlobPath(path.string)))
+        }
+        if size == nil { lost.append(path.string) }
+      }
+    }
+    return lost
+  }
+
+  private func segments(in folder: BlobPath) throws(SyncError) -> [VaultPath] {
+    let entries: [BlobEntry]
+    do { entries = try remote.list(folder) } catch {
+      guard error.concernsOneFile else { throw .remote(error) }
+      return []
+    }
+    return entries.compactMap { entry in
+      guard entry.kind == .blob,
+        let path = VaultPath(parsing: "\(folder.string)/\(entry.name)"),
+        case .auditSegment = path
+      else { return nil }
+      return path
+    }
+  }
+
   /// Whether it is a segment of a log that holds as it is here. A check names those too that do not follow the segment before
   /// them, which is the one that is missing or damaged.
   private func isWholeSegment(_ path: VaultPath, _ tree: SignedTree) throws(VaultError) -> Bool {
