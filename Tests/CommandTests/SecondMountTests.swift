@@ -49,6 +49,29 @@ import Testing
     #expect(Set(ended.map(\.status)) == [0, 9], "\(ended.map(\.errors))")
   }
 
+  /// A link from a place to itself helps nobody.
+  @Test func ofTwoThatBeginAtOnceAtOnePlaceOneIsToldThatItIsMounted() throws {
+    defer { unmountAll() }
+    let both = try (0..<2).map { _ in
+      try RunningCommand(Program.executable, ["mount", first], environment: program.environment)
+    }
+    let ended = both.map { $0.wait() }
+    #expect(Set(ended.map(\.status)) == [0, 9], "\(ended.map(\.errors))")
+    let refused = ended.filter { $0.status == 9 }.map(\.errors).joined()
+    #expect(refused.contains("A vault is mounted at \(first) already"), "\(refused)")
+  }
+
+  /// A mount before has taken its write permission, so that nothing is saved in it unencrypted.
+  @Test func theFolderOfOneThatIsRefusedStaysAsItWas() throws {
+    defer { unmountAll() }
+    try #require(mkdir(second, 0o500) == 0)
+    try program.run("mount", first, expecting: 0)
+    try program.run("mount", second, expecting: 9)
+    var status = stat()
+    try #require(stat(second, &status) == 0)
+    #expect(status.st_mode & 0o777 == 0o500)
+  }
+
   @Test func oneThatWasKilledIsInNobodysWay() throws {
     defer { unmountAll() }
     let killed = try RunningCommand(
@@ -67,6 +90,24 @@ import Testing
     #expect(try CommandRunner.run("fusermount3", ["-u", first]).status == 0)
     try program.run("mount", second, expecting: 0)
     #expect(try program.read("\(second)/Emma/note.txt") == Array("saved last".utf8))
+  }
+
+  /// The folder goes with the mount that ends, also where the next one is to be shown there.
+  @Test func oneThatIsEndingAtTheSamePlaceIsWaitedFor() throws {
+    defer { unmountAll() }
+    try program.run("mount", first, expecting: 0)
+    let note = open("\(first)/Emma/note.txt", O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
+    try #require(note >= 0)
+    try program.run("unmount", "--lazy", first, expecting: 0)
+    let next = try RunningCommand(
+      Program.executable, ["mount", first], environment: program.environment)
+    usleep(3_000_000)
+    #expect(!next.hasEnded())
+    #expect(write(note, "late", 4) == 4)
+    close(note)
+    let ended = next.wait()
+    #expect(ended.status == 0, "\(ended.errors)")
+    #expect(try program.read("\(first)/Emma/note.txt") == Array("late".utf8))
   }
 
   /// A program may save in what it has open there.

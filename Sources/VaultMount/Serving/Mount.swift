@@ -38,16 +38,12 @@ package final class Mount: Sendable {
   /// it throws.
   package static func start(_ tree: FileTree, _ setup: MountSetup) throws(MountError) -> Mount {
     try FuseConfiguration.check(setup.options)
-    let point = try Mountpoint.prepare(setup.mountpoint, vault: setup.vault)
-    let lock: MountLock?
-    do {
-      lock =
-        try setup.options.isReadOnly
-        ? nil : MountLock.take(for: point.path, stateFolder: setup.stateFolder)
-    } catch {
-      point.cleanUp()
-      throw error
-    }
+    let wanted = try Mountpoint.resolve(setup.mountpoint)
+    let lock: MountLock? =
+      try setup.options.isReadOnly
+      ? nil : MountLock.take(for: wanted, stateFolder: setup.stateFolder)
+    // Not before: a mount that ends there takes its folder along, and one that is refused is to leave it as it was.
+    let point = try Mountpoint.prepare(wanted, vault: setup.vault)
     let service = Service(tree: tree)
     // Before anybody can use the mount, or unmount it: they wait for what is registered, and have it commit.
     let entry = RunningMount(process: getpid(), mountpoint: point.path, vault: setup.vault)
@@ -58,6 +54,7 @@ package final class Mount: Sendable {
     } catch {
       registration?.remove()
       point.cleanUp()
+      lock?.release()
       throw error
     }
     let mount = Mount(

@@ -19,9 +19,9 @@ final class MountLock: Sendable {
 
   /// Waits for a mount that is just ending.
   ///
-  /// - Parameter wanted: Where the vault is to be shown; for what the person is told.
-  /// - Throws: `mountedElsewhere` when another mount that may be written is shown; `notEnded` when one that is shown no more is
-  ///   still served after half a minute.
+  /// - Parameter wanted: Where the vault is to be shown, absolute and without links; for what the person is told.
+  /// - Throws: `alreadyMounted` when another mount that may be written is shown there, `mountedElsewhere` when it is elsewhere;
+  ///   `notEnded` when one that is shown no more is still served after half a minute.
   static func take(for wanted: FilePath, stateFolder: FilePath) throws(MountError) -> MountLock {
     let path = stateFolder.appending(fileName)
     let end = ContinuousClock.now + patience
@@ -35,7 +35,9 @@ final class MountLock: Sendable {
           hidden = mount
           continue
         }
-        if !entry.isReadOnly { throw .mountedElsewhere(mount.mountpoint, wanted: wanted) }
+        if entry.isReadOnly { continue }
+        if mount.mountpoint == wanted { throw .alreadyMounted(wanted) }
+        throw .mountedElsewhere(mount.mountpoint, wanted: wanted)
       }
       guard ContinuousClock.now < end else {
         if let hidden { throw .notEnded(hidden.mountpoint, process: hidden.process) }
