@@ -5,6 +5,7 @@ import Testing
 import VaultCrypto
 import VaultErrors
 import VaultModel
+import VaultObjects
 
 @testable import Vault
 @testable import VaultSync
@@ -53,6 +54,31 @@ import VaultModel
     _ = try RemoteSync(vault: vault, remote: usb, name: name).run()
     try family[0].sync(usb)
     #expect(try family[0].emma.entry(edit.record) != nil)
+  }
+
+  /// Another sync may bring what a stick does not give just now. What is gone there is not waited for: anybody can name that.
+  @Test func whatCouldNotBeReadJustNowMayStillCome() throws {
+    let (family, usb) = (try Family(), MemoryStore())
+    let (desk, laptop) = (family[0], family[1])
+    let note = try desk.write("Visit", "all well")
+    try desk.sync(usb)
+    let emma = try desk.emma
+    let revision = try #require(emma.entry(note)).revision
+    let entry = BlobPath(emma.objects.vaultPath(of: revision).string)
+    let head = BlobPath(VaultPath.head(emma.id, desk.vault.device).string)
+    let failing = UnreadableStore(usb)
+    for refused in [head, entry] {
+      failing.refuse([refused])
+      #expect(try laptop.sync(failing).mayBringMore)
+    }
+    failing.refuse([])
+    let whole = try #require(usb.blobs[entry])
+    try usb.remove(entry)
+    let lost = try laptop.sync(failing)
+    #expect(lost.untakenHeadCount > 0 && !lost.mayBringMore)
+    try usb.put(entry, whole)
+    #expect(try !laptop.sync(failing).mayBringMore)
+    #expect(try laptop.emma.entry(note) != nil)
   }
 
   /// The clone before was cut off when it had written more of what its device says of itself than the remote has.

@@ -84,6 +84,9 @@ package struct SyncReport: Sendable {
   package var pendingCommitCount: UInt64 = 0
   /// Heads on the remote that were not taken here.
   package var untakenHeadCount = 0
+  /// A head there of a member that is read here, or something that one names, could not be read just now: another sync may be
+  /// given it.
+  package var hasUnreadHeads = false
   /// Members that were sealed anew because it was due.
   package var revocations: [Revocation] = []
   /// What was done about places among owners that are offered.
@@ -95,6 +98,9 @@ package struct SyncReport: Sendable {
   package var doorbellTopics: Set<String> = []
 
   package init() {}
+
+  /// Another sync may bring more of what is read here, once the remote gives it or a person agrees.
+  package var mayBringMore: Bool { hasUnreadHeads || !massChanges.isEmpty }
 
   /// Nothing is left to do in either direction.
   package var isComplete: Bool {

@@ -32,14 +32,17 @@ struct MemberSync {
     let awaited = AwaitedParts(
       session: session, exchange: exchange, vault: vault, member: member)
     let waiting = try awaited.devices(of: plans.map(\.path))
-    guard plans.contains(where: { $0.plan != RegisterPlan(.leave) }) || !waiting.isEmpty else {
-      return
-    }
+    let hasFailedHead = exchange.hasFailedHead(of: member)
+    guard
+      plans.contains(where: { $0.plan != RegisterPlan(.leave) }) || !waiting.isEmpty
+        || hasFailedHead
+    else { return }
     let access = self.access()
     guard case .open(let open) = access else {
       for (path, plan) in plans { exchange.note(plan, path) }
       return try pull(wanted, access)
     }
+    if hasFailedHead { session.change { $0.hasUnreadHeads = true } }
     var devices: [DeviceID] = []
     for (path, plan) in plans {
       guard case .head(_, let device) = path else { continue }

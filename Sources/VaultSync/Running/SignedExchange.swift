@@ -39,6 +39,8 @@ struct JudgedFiles: Sendable {
   var former: Set<VaultPath> = []
   /// Files of the remote that were not read, since there are too many that are news: nothing is said of them, nor done.
   var unread: Set<VaultPath> = []
+  /// Heads of the remote that could not be read just now.
+  var failedHeads: Set<VaultPath> = []
   /// Wraps of epochs that are over, or may be so for others, which one side lacks and does not get.
   var staying: Set<VaultPath> = []
   /// What was read of the remote on the way.
@@ -198,6 +200,13 @@ final class SignedExchange: Sendable {
     return (paths[.member(member)] ?? []).filter { path in
       path.isHead && !former.contains(path) && !isRetired(path)
     }.sortedByText
+  }
+
+  /// Whether the remote has a head of the member that could not be read just now.
+  func hasFailedHead(of member: MemberID) -> Bool {
+    judged.failedHeads.contains { path in
+      if case .head(member, _) = path { true } else { false }
+    }
   }
 
   /// The signed files of somebody's folder that are here, are there, or were there.

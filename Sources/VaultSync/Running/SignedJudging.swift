@@ -138,11 +138,13 @@ struct SignedJudging {
     let cargo = sight.cargo
     let results = Gathered<(VaultPath, [UInt8])>()
     let (unread, unfit) = (Gathered<VaultPath>(), Gathered<VaultPath>())
+    let failed = Gathered<VaultPath>()
     try session.forEach(paths) { [session] (path) throws(SyncError) in
       if let known = cargo.read[path] { return results.add((path, known)) }
       let isRead = try cargo.unverified.take { () throws(SyncError) in
         try session.readListed(path) { error in
           if case .damaged = error { unfit.add(path) }
+          if path.isHead, error.isOfTheMachine { failed.add(path) }
         }
       } then: {
         results.add((path, $0))
@@ -152,6 +154,7 @@ struct SignedJudging {
     let left = Set(unread.all)
     if !left.isEmpty { session.note(.tooMuchNew(left.count, of: paths.count)) }
     judged.unread = left.union(cargo.left)
+    judged.failedHeads = Set(failed.all)
     judged.bytes = Dictionary(results.all, uniquingKeysWith: { first, _ in first })
     // What could not be had just now may be one that is being written. What no device can have written is no head of this one.
     let noHeads = Set(unfit.all)

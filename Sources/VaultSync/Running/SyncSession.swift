@@ -313,7 +313,12 @@ final class SyncSession: Sendable {
   }
 
   /// Notes that a head on the remote, or something that it names, could not be read just now: the next sync may be given it.
-  func noteUnread(_ head: FileHash) { state.withLock { _ = $0.unreadHeads.insert(head) } }
+  func noteUnread(_ head: FileHash) {
+    state.withLock { state in
+      state.unreadHeads.insert(head)
+      state.report.hasUnreadHeads = true
+    }
+  }
 
   /// Whether this sync could not read the head, or something that it names.
   func isUnread(_ head: FileHash) -> Bool { state.withLock { $0.unreadHeads.contains(head) } }

@@ -28,7 +28,9 @@ extension SyncOutcome {
       return report
     }
     if !outcome.isDryRun, !report.pulled.isEmpty { outcome.tendCache(of: vault) }
-    if known.configuration.isUnfinishedClone, order.options.direction != .push {
+    if known.configuration.isUnfinishedClone, order.options.direction != .push,
+      !report.mayBringMore
+    {
       outcome.endClone(of: known, in: vault.copy)
     }
     outcome.name(report, in: vault)
@@ -51,7 +53,7 @@ extension SyncOutcome {
     }
   }
 
-  /// All that the remote has has come, but for what the sync tells.
+  /// All that the remote has has come, but for what no other sync would bring either.
   private mutating func endClone(of known: KnownRemote, in copy: VaultCopy) {
     guard failure == nil, !isDryRun else { return }
     do { try RemoteRegistry(state: copy.state).endClone(of: known.name) } catch {
