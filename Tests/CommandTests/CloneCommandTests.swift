@@ -20,21 +20,27 @@ import Testing
   }
 
   @discardableResult
-  private func clone(expecting status: Int32) throws -> CommandResult {
+  private func clone(
+    isLazy: Bool = false, expecting status: Int32?
+  ) throws -> CommandResult {
     try laptop.run(
-      "clone", usb, laptop.vault, "--name", "usb", "--words-file", desk.program.wordsFile,
-      "--password-file", desk.program.passwordFile, "--device", "laptop", expecting: status)
+      [
+        "clone", usb, laptop.vault, "--name", "usb", "--words-file", desk.program.wordsFile,
+        "--password-file", desk.program.passwordFile, "--device", "laptop",
+      ] + (isLazy ? ["--lazy"] : []), expecting: status)
   }
 
-  /// A folder stands where the machine is to remember what it has seen of the remote.
-  private func cloneCutShort() throws -> CommandResult {
+  /// A folder stands where the machine is to remember what it has seen of the remote, or something else.
+  private func cloneCutShort(
+    at place: String = "remotes/usb.state", isLazy: Bool = false, expecting status: Int32? = 5
+  ) throws -> CommandResult {
     let found = try CommandRunner.run(
       "find", [desk.state, "-maxdepth", "3", "-name", "device", "-printf", "%h"])
     let state = found.output.replacing(desk.state, with: laptop.state)
-    let blocked = "\(state)/remotes/usb.state"
+    let blocked = "\(state)/\(place)"
     let made = try CommandRunner.run("sh", ["-c", "umask 077; mkdir -p \"$1\"", "", blocked])
     try #require(made.status == 0, "\(made.errors)")
-    let told = try clone(expecting: 5)
+    let told = try clone(isLazy: isLazy, expecting: status)
     try #require(rmdir(blocked) == 0)
     return told
   }
@@ -56,6 +62,36 @@ import Testing
     _ = try cloneCutShort()
     try clone(expecting: 0)
     try expectAll()
+    try expectOneDevice()
+  }
+
+  /// This machine is a device, and nothing else has come about.
+  @Test func whatIsCutShortAtOnceGoesOnAsTheSameDevice() throws {
+    let told = try cloneCutShort(at: "lazy", isLazy: true, expecting: nil)
+    #expect(told.status != 0)
+    try clone(isLazy: true, expecting: 0)
+    try expectAll()
+    try expectOneDevice()
+  }
+
+  /// The words would have made this machine another device by then.
+  @Test func aNameThatIsTakenIsRefusedBeforeAnythingIsDone() throws {
+    try clone(expecting: 0)
+    let disk = desk.program.folder.appending("disk").string
+    try desk.run("remote", "add", "disk", disk, expecting: 0)
+    try desk.run("sync", expecting: 0)
+    let folder = desk.program.folder.appending("another").string
+    let refused = try laptop.run(
+      "clone", disk, folder, "--name", "usb", "--yes", "--words-file", desk.program.wordsFile,
+      "--password-file", desk.program.passwordFile, "--device", "laptop", expecting: 11)
+    #expect(refused.errors.contains("at another address"), "\(refused.errors)")
+    #expect(access(folder, F_OK) != 0)
+    try laptop.run("sync", expecting: 0)
+    try expectAll()
+    try expectOneDevice()
+  }
+
+  private func expectOneDevice() throws {
     let devices = try laptop.run("device", "list", expecting: 0).output.split(separator: "\n")
     #expect(devices.count { $0.contains("laptop") } == 1, "\(devices)")
   }

@@ -104,24 +104,29 @@ struct CloneCommand: ParsableCommand {
     let store = try remote.open()
     let state = try StateFolder.open(
       root: Environment.stateRoot, vault: VaultClone.description(of: store).vault)
+    let registry = RemoteRegistry(state: state)
+    try requireSameAddress(configuration, in: registry)
     let isMeant = try confirm(target, state)
     let beginning = try VaultClone.begin(from: store, into: target, takesStrangers: all)
     for problem in beginning.problems {
       Terminal.note(
         "kinvault: \(Terminal.visible(problem.path)): \(Terminal.visible(problem.text))")
     }
+    let copy = try VaultCopy.here(in: target)
+    // What is cut short once this machine is a device goes on as that one. One that is a device already may be asked first.
+    if try !copy.hasDevice() { try noteBegin(of: configuration, in: registry) }
     let key =
       fromDevice
       ? try beApproved(target, at: remote)
-      : try enrol(.here(in: target), in: target, replacing: isMeant)
+      : try enrol(copy, in: target, replacing: isMeant)
+    if let proof {
+      configuration.credentials = proof.sealed(for: name, vault: beginning.vault, with: key)
+    }
+    try noteBegin(of: configuration, in: registry)
     if lazy {
       try state.storeLazySettings(
         LazySettings(cacheByteLimit: cacheLimit.map { UInt64($0.byteCount) }))
     }
-    if let proof {
-      configuration.credentials = proof.sealed(for: name, vault: beginning.vault, with: key)
-    }
-    try addIfNew(configuration, to: RemoteRegistry(state: state))
     deviceOptions.keepUnlocked(key, vault: beginning.vault)
     try fill(target, from: remote, key: key)
   }
@@ -195,20 +200,28 @@ struct CloneCommand: ParsableCommand {
     remotes that it has now are gone then. To go on as the device that it is: the same command without --words-file.
     """
 
-  private func addIfNew(
-    _ configuration: RemoteConfiguration, to registry: RemoteRegistry
+  /// Before anything is done: a name that this machine knows is to be that of the same remote.
+  private func requireSameAddress(
+    _ configuration: RemoteConfiguration, in registry: RemoteRegistry
   ) throws {
-    do { try registry.add(configuration) } catch {
-      guard case .alreadyExists = error else { throw error }
-      let known = try registry.load(configuration.name)
-      guard known.address == configuration.address else {
-        throw CommandError.alreadyExists(
-          "This machine knows a remote \(configuration.name) of this vault at another address. Choose another --name."
-        )
-      }
-      try registry.update(configuration.name) {
-        $0.options[KnownRemote.cloneOption] = configuration.options[KnownRemote.cloneOption]
-      }
+    guard try registry.names().contains(configuration.name) else { return }
+    guard try registry.load(configuration.name).address == configuration.address else {
+      throw CommandError.alreadyExists(
+        "This machine knows a remote \(configuration.name) of this vault at another address. Choose another --name."
+      )
+    }
+  }
+
+  /// Has this machine know the remote, and that not all of the vault has come from it yet.
+  private func noteBegin(
+    of configuration: RemoteConfiguration, in registry: RemoteRegistry
+  ) throws {
+    guard try registry.names().contains(configuration.name) else {
+      return try registry.add(configuration)
+    }
+    try registry.update(configuration.name) {
+      $0.options[KnownRemote.cloneOption] = configuration.options[KnownRemote.cloneOption]
+      if let login = configuration.credentials { $0.credentials = login }
     }
   }
 
