@@ -217,7 +217,8 @@ extension ObjectStore {
           try rewrite(place, file)
           try storing { () throws(BlobStoreError) in try store.remove(path) }
         } else {
-          try storing { () throws(BlobStoreError) in
+          let failures = object.failedBarriers
+          try staging.writing(place.name, since: failures) { () throws(BlobStoreError) in
             try store.rename(path, to: self.path(of: place.name))
             // Renaming one link of a file over another does nothing and leaves both.
             if case .link = object.place { try store.remove(path) }
@@ -266,15 +267,17 @@ extension ObjectStore {
   private func write(
     _ held: [UInt8], _ kind: ObjectKind, _ place: ObjectPlace
   ) throws(VaultError) {
-    let final = path(of: place.name)
+    guard let staging else { throw .readOnly }
     if isDoubtful(place.name) { return try rewrite(place, held) }
-    do {
-      return try store.put(final, held, .ifAbsent)
+    do throws(VaultError) {
+      return try staging.writing(place.name) { () throws(BlobStoreError) in
+        try store.put(path(of: place.name), held, .ifAbsent)
+      }
     } catch {
-      guard case .alreadyExists = error else { throw VaultError(error) }
+      guard case .alreadyExists = error else { throw error }
     }
     if opens(kind, place) { return }
-    try storing(store.put(final, held, .always))
+    try rewrite(place, held)
   }
 
   /// How many objects the commit under way has brought to their places.

@@ -20,6 +20,7 @@ package final class Staging: Sendable {
   private let lock: Guarded<FileLock?>
   private let held = Guarded(Held())
   private let unsettled = Guarded(UnsettledObjects())
+  private let barriers = Guarded(())
 
   /// The small objects that wait in memory for the commit that names them.
   private struct Held: Sendable {
@@ -122,12 +123,16 @@ package final class Staging: Sendable {
   // MARK: On the disk
 
   /// Runs `write`, which puts a new file in the object's place.
+  ///
+  /// - Parameter failures: `failedBarriers`, from before the file was written, where that was done before; nil where `write`
+  ///   does it.
   func writing(
-    _ name: ObjectName, _ write: () throws(BlobStoreError) -> Void
+    _ name: ObjectName, since failures: UInt64? = nil,
+    _ write: () throws(BlobStoreError) -> Void
   ) throws(VaultError) {
-    let failures = unsettled.withLock { $0.begin(name) }
+    let failuresNow = unsettled.withLock { $0.begin(name) }
     do { try write() } catch { throw VaultError(error) }
-    unsettled.withLock { $0.end(name, since: failures) }
+    unsettled.withLock { $0.end(name, since: failures ?? failuresNow) }
   }
 
   /// Whether a file that this process has put in the object's place may be on no disk, which no barrier says any more.
@@ -142,14 +147,17 @@ package final class Staging: Sendable {
   /// - Throws: Also where somebody else's has failed since: what the disk could not write may be what the caller has written, and
   ///   it says so once.
   package func barrier(since failures: UInt64) throws(VaultError) {
-    let number = unsettled.withLock { $0.beginBarrier() }
-    do { try store.barrier() } catch {
-      let failure = VaultError(error)
-      unsettled.withLock { $0.fail(failure) }
-      throw failure
+    // The next one finds nothing wrong where this one fails, so it begins only once that is noted.
+    try barriers.withLock { (_) throws(VaultError) in
+      let number = unsettled.withLock { $0.beginBarrier() }
+      do throws(BlobStoreError) { try store.barrier() } catch {
+        let failure = VaultError(error)
+        unsettled.withLock { $0.fail(failure) }
+        throw failure
+      }
+      let failure = unsettled.withLock { $0.succeed(number, since: failures) }
+      if let failure { throw failure }
     }
-    let failure = unsettled.withLock { $0.succeed(number, since: failures) }
-    if let failure { throw failure }
   }
 
   // MARK: In memory

@@ -27,9 +27,12 @@ struct UnsettledObjects {
   }
 
   /// It is written, and stands in its place. Only the next barrier is surely after that.
+  ///
+  /// - Parameter failures: How many barriers had failed before its file was begun.
   mutating func end(_ name: ObjectName, since failures: UInt64) {
     written[name] = barrierCount
-    if failures == failureCount { doubtful.remove(name) }
+    // Barriers that succeeded meanwhile prove nothing of it, so that one which failed may be of it whatever came before.
+    if failures == failureCount { doubtful.remove(name) } else { doubtful.insert(name) }
   }
 
   /// - Returns: The barrier's number, for `succeed`.

@@ -1,4 +1,5 @@
 import BlobStore
+import Dispatch
 import Glibc
 import Synchronization
 import TestSupport
@@ -34,6 +35,31 @@ private final class SlowStaging: InspectingStore {
     usleep(300_000)
     isWriting.store(false, ordering: .releasing)
     try inner.replace(path, bytes, durably: false)
+  }
+}
+
+/// A disk whose first barrier takes a while, and then could not write everything: it says so to that one alone.
+private final class SlowBarrier: InspectingStore {
+  let inner: any LocalStore
+  let hasBegun = DispatchSemaphore(value: 0)
+  /// The barriers that ran, and the most of them at once.
+  let barriers = Mutex((begun: 0, running: 0, most: 0))
+
+  init(_ inner: any LocalStore) { self.inner = inner }
+
+  func inspect(_ call: StoreCall) throws(BlobStoreError) {
+    guard call.kind == .barrier else { return }
+    let isFirst = barriers.withLock { barriers in
+      barriers.begun += 1
+      barriers.running += 1
+      barriers.most = max(barriers.most, barriers.running)
+      return barriers.begun == 1
+    }
+    defer { barriers.withLock { $0.running -= 1 } }
+    guard isFirst else { return }
+    hasBegun.signal()
+    usleep(300_000)
+    throw .io(path: "", errno: EIO)
   }
 }
 
@@ -79,6 +105,44 @@ private final class SlowStaging: InspectingStore {
     try objects.publish(name)
     #expect(written.map(\.path) == [objects.path(of: name)])
     #expect(try objects.read(name, 0..<3) == [1, 2, 3])
+  }
+
+  /// Also before the commit knows that it failed: a sync that begins then takes nothing of it for what is on the disk.
+  @Test(arguments: [3, 100_000])
+  func whatAFailedBarrierMayHaveLostIsDoubtfulAtOnce(size: Int) throws {
+    var faults: FaultyStore?
+    let objects = try MemoryObjects { store in
+      let made = FaultyStore(store)
+      faults = made
+      return made
+    }.objects
+    let staging = try #require(objects.staging)
+    let failures = staging.failedBarriers
+    let name = try objects.put(.chunk, [UInt8](repeating: 7, count: size))
+    try objects.publish(name)
+    try #require(faults).fail(.barrier, with: .io(errno: EIO))
+    #expect(throws: VaultError.self) { try staging.barrier(since: failures) }
+    #expect(staging.isDoubtful(objects.name(of: name)))
+    objects.restage()
+    try objects.publish(name)
+    #expect(!objects.isDoubtful(objects.name(of: name)))
+    try staging.barrier(since: staging.failedBarriers)
+    objects.settle()
+  }
+
+  /// It finds nothing wrong, and would take what the first one may have lost for what is on the disk.
+  @Test func aBarrierWaitsUntilTheFailureOfTheOneBeforeIsNoted() throws {
+    let slow = SlowBarrier(memory.store)
+    let objects = try MemoryObjects { _ in slow }.objects
+    let staging = try #require(objects.staging)
+    let failed = Mutex(0)
+    try Threads.run(2) { number in
+      if number == 1 { slow.hasBegun.wait() }
+      do { try staging.barrier(since: 0) } catch { failed.withLock { $0 += 1 } }
+    }
+    #expect(failed.withLock { $0 } == 2)
+    #expect(slow.barriers.withLock { $0.begun } == 2)
+    #expect(slow.barriers.withLock { $0.most } == 1)
   }
 
   @Test func theLastUserWhoLetsGoOfASmallObjectIsItsEnd() throws {

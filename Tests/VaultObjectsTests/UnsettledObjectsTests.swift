@@ -77,6 +77,16 @@ extension UnsettledObjects {
     }
   }
 
+  /// The one that succeeded was not after it.
+  @Test func whatIsBeingWrittenWhileOneBarrierSucceedsAndOneFailsIsDoubtful() {
+    var objects = UnsettledObjects()
+    let failures = objects.begin(first)
+    _ = objects.finish()
+    objects.lose()
+    objects.end(first, since: failures)
+    #expect(objects.isDoubtful(first))
+  }
+
   @Test func whoeverBeganBeforeAFailureIsTold() {
     var objects = UnsettledObjects()
     let before = objects.failureCount
