@@ -35,12 +35,16 @@ import VaultModel
   }
 
   /// The machine begins anew, with what is on the disk.
-  private func expectWholeOnDisk() throws {
-    let left = other.store.imageAfterKill()
+  private func expectWhole(_ device: Family.Device, on disk: ForgetfulDisk) throws {
+    let left = device.store.imageAfterKill()
     for path in disk.lost { try left.remove(path) }
-    other.store = left
-    try other.reopen()
-    try other.expectWhole()
+    device.store = left
+    try device.reopen()
+    try device.expectWhole()
+  }
+
+  private func expectWholeOnDisk() throws {
+    try expectWhole(other, on: disk)
     #expect(try showsScan())
   }
 
@@ -68,6 +72,41 @@ import VaultModel
     #expect(try !showsScan())
     try other.sync(usb)
     try expectWholeOnDisk()
+  }
+
+  /// Its newer head stays in its place, so that no head waits for the disk.
+  @Test func whatAnOlderOwnHeadNamesIsOnTheDiskBeforeItIsTaken() throws {
+    let desk = family[0]
+    let older = desk.store.blobs
+    var edit = RecordEdit.newRecord("Later", note: "n")
+    edit.items[try #require(FileName("photo"))] =
+      try .photo("photo", byteCount: 3 << 20, seed: 2, in: desk.emma)
+    try desk.commit(edit)
+    try desk.sync(usb)
+    // An older folder, in which the newest head stands, is repaired.
+    let head = BlobPath(VaultPath.head(try desk.emma.id, desk.vault.device).string)
+    for path in desk.store.blobs.keys where path != head { try desk.store.remove(path) }
+    for (path, bytes) in older where !path.string.hasPrefix("staging") && path != head {
+      try desk.store.replace(path, bytes, durably: true)
+    }
+    try desk.reopen()
+    _ = try desk.vault.repair()
+    try desk.reopen()
+    let disk = ForgetfulDisk(desk.store)
+    desk.vault = try desk.open(on: disk)
+    let emma = try desk.emma
+    let remote = InterruptingStore(usb, atObject: 4) {
+      disk.forgetAtNextBarrier()
+      do {
+        _ = try emma.commit([.newRecord("Mine", note: "n")])
+        Issue.record("the disk took everything")
+      } catch {}
+    }
+    #expect(throws: SyncError.self) { try desk.sync(remote) { $0.threadCount = 1 } }
+    #expect(disk.lost.contains { usb.blobs[$0] != nil })
+    try desk.sync(usb)
+    try expectWhole(desk, on: disk)
+    #expect(try desk.contents().keys.contains { $0.contains("Later") })
   }
 
   /// A sync that was killed has brought all that a head names, and has waited for nothing of it.

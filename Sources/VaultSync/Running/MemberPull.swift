@@ -50,19 +50,28 @@ struct MemberPull {
     let whole = try bring(incoming, doubting: finding.doubted, transfers)
     if session.options.isDryRun { noteRecords(of: whole, finding) }
     let count = try place(whole, passingOver: takenOver, transfers.read, since: failures)
-    try takeRests(of: incoming)
+    try takeRests(of: incoming, since: failures)
     return count
   }
 
   /// Takes what older heads of this device bring, in whose place its newer one stays: that takes theirs on the remote, also where
   /// they did not come whole. Where something of one could not be read just now, nothing takes its place yet.
-  private func takeRests(of incoming: [IncomingHead]) throws(SyncError) {
+  ///
+  /// - Parameter failures: How many barriers had failed before anything was brought.
+  private func takeRests(
+    of incoming: [IncomingHead], since failures: UInt64
+  ) throws(SyncError) {
     if session.options.isDryRun { return }
     let writer = vault.member(member.id) ?? member
+    let rests = incoming.map(\.head).filter {
+      writer.mayLackRest(of: $0) && !session.isUnread($0.hash)
+    }
+    if rests.isEmpty { return }
     try keeping { () throws(VaultError) in
-      for one in incoming where !session.isUnread(one.head.hash) {
-        try writer.takeRest(of: one.head)
-      }
+      // Where no head was put in place nothing has waited for what was brought, and the commit that names it knows of no barrier
+      // that failed before it began.
+      try vault.barrier(since: failures)
+      for rest in rests { try writer.takeRest(of: rest) }
     }
   }
 
