@@ -1,4 +1,5 @@
 import BlobStore
+import MachineState
 import TestSupport
 import Testing
 import VaultCrypto
@@ -132,6 +133,25 @@ import VaultObjects
     try anna.sync(usb, as: "usb")
     try ben.sync(usb, as: "usb")
     #expect(ben.store.blobs[path] == whole)
+  }
+
+  /// A sync that was killed has brought all that a head names, and has waited for nothing of it.
+  @Test func whatAKilledSyncHasCarriedIsOnTheDiskBeforeTheHead() throws {
+    let left = try objects(of: usb)
+    #expect(left.count > 1 && left.keys.allSatisfy { ben.store.blobs[$0] == nil })
+    for (path, bytes) in left { try ben.store.replace(path, bytes, durably: false) }
+    let recording = RecordingStore(ben.store)
+    let vault = try ben.openedOn(recording)
+    recording.forgetCalls()
+    _ = try RemoteSync(
+      vault: vault, remote: usb, name: #require(RemoteName("usb")), options: SyncOptions()
+    ).run()
+    let calls = recording.calls(.takeOver, .barrier, .replace)
+    let heads = "members/\(try #require(anna.emma).id.hex)/heads/"
+    let head = try #require(
+      calls.firstIndex { $0.kind == .replace && $0.path.string.hasPrefix(heads) })
+    let barrier = try #require(calls[..<head].lastIndex { $0.kind == .barrier })
+    #expect(Set(calls[..<barrier].map(\.path)).isSuperset(of: left.keys))
   }
 
   @Test func whatIsTornThereIsPutAgain() throws {

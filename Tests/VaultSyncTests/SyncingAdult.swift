@@ -18,12 +18,12 @@ struct SyncingAdult {
   var strangersLimit = CargoQuota.limit
   /// Empty for the family's person.
   let words: [String]
-  /// Opens the vault as another process of this machine finds it.
-  let opened: () throws -> Vault
+  /// Opens the vault as another process of this machine finds it, in the folder as this store shows it.
+  let openedOn: (any LocalStore) throws -> Vault
 
   init(_ device: Family.Device) {
     (store, vault, words) = (device.store, device.vault, [])
-    opened = { try device.open(on: device.store) }
+    openedOn = { try device.open(on: $0) }
   }
 
   /// Joins with an invitation in an empty folder.
@@ -40,27 +40,34 @@ struct SyncingAdult {
       invitation, in: VaultCopy(id: invitation.vault, store: store, state: state, clock: .system),
       device: device, password: SecretBytes(copying: Array("pw".utf8)), words: words)
     self.words = joined.words.words
-    opened = {
+    let openedOn = { (folder: any LocalStore) in
       try Vault.open(
-        VaultCopy(id: joined.id, store: store, state: state, clock: .system),
+        VaultCopy(id: joined.id, store: folder, state: state, clock: .system),
         key: joined.unlockKey, options: OpenOptions())
     }
-    vault = try opened()
+    self.openedOn = openedOn
+    vault = try openedOn(store)
   }
 
   /// One more device of somebody's, by the words, in this folder.
   init(
     recovering id: VaultID, in store: MemoryStore, words: borrowing RecoveryWords
   ) throws {
-    let copy = VaultCopy(
-      id: id, store: store, state: StateFolder(store: MemoryStore()), clock: .system)
+    let state = StateFolder(store: MemoryStore())
+    let copy = VaultCopy(id: id, store: store, state: state, clock: .system)
     let key = try Vault.recover(
       copy, words: words, device: Family.newDevice,
       password: SecretBytes(copying: Array("pw".utf8)))
-    let opened = { try Vault.open(copy, key: key, options: OpenOptions()) }
-    (self.store, self.opened, self.words) = (store, opened, [])
-    vault = try opened()
+    let openedOn = { (folder: any LocalStore) in
+      try Vault.open(
+        VaultCopy(id: id, store: folder, state: state, clock: .system), key: key,
+        options: OpenOptions())
+    }
+    (self.store, self.openedOn, self.words) = (store, openedOn, [])
+    vault = try openedOn(store)
   }
+
+  func opened() throws -> Vault { try openedOn(store) }
 
   /// Ben, who joins this family and may write Emma's records; all have met at this remote.
   static func editor(of family: Family, at usb: MemoryStore) throws -> SyncingAdult {

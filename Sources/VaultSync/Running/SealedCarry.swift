@@ -38,6 +38,11 @@ struct SealedCarry {
       guard !left.isUsedUp else { return refused.add(object.key) }
       if try !take(object, into: vault, left) { refused.add(object.key) }
     }
+    let comes = Set(missing.map(\.key))
+    try session.forEach(there.keys.filter { !comes.contains($0) }) {
+      [self] (name) throws(SyncError) in
+      if try !takeOver(name) { refused.add(name) }
+    }
     var heads: [(path: VaultPath, bytes: [UInt8], facts: SignedFacts)] = []
     for path in paths {
       guard refused.all.isEmpty, let file = try exchange.fetched(path) else {
@@ -64,6 +69,21 @@ struct SealedCarry {
       if isMissing { missing.append(object) }
     }
     return missing
+  }
+
+  /// Has the disk wait for an object that is here: a sync that was killed may have put it there a moment ago, and waited for
+  /// nothing.
+  ///
+  /// - Returns: False when it is gone by now, or could not be opened, which is noted.
+  private func takeOver(_ name: ObjectName) throws(SyncError) -> Bool {
+    if session.options.isDryRun { return true }
+    let path = VaultPath.object(member, name)
+    do { return try session.home.copy.store.takeOver(BlobPath(path.string)) } catch {
+      let cause = VaultError(error)
+      guard error.concernsOneFile else { throw .vault(cause) }
+      session.note(SyncProblem(cause, here: path.string))
+      return false
+    }
   }
 
   /// What may be carried for others: who reads this vault keeps room on the disk to write in it, whatever somebody puts under a
