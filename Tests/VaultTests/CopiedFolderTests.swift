@@ -1,3 +1,4 @@
+import MachineState
 import SystemPackage
 import TestSupport
 import Testing
@@ -72,5 +73,35 @@ import VaultModel
       #expect(vault.problems.filter { $0.kind == .unfinished } == [])
       try vault.close()
     }
+  }
+
+  /// Others may have changed it since, and made anew it would count as later than that.
+  @Test func inThePlaceOfTheFolderItTakesNothingThatWasCommitted() throws {
+    let home = try VaultCopy.find(in: folder, stateRoot: root.appending("state"))
+    let redo = try #require(home.state.path).appending(RedoFolder.parent.string).string
+    func run(_ command: String) throws {
+      let result = try CommandRunner.run("sh", ["-c", command, "redo", redo])
+      try #require(result.status == 0, "\(result.errors)")
+    }
+    try run("cp -a \"$1\" \"$1-before\"")
+    let original = try opened(folder)
+    #expect(try note(in: original) == "seen")
+    try original.close()
+    // The process dies once more before it has removed the file.
+    try run("rm -rf \"$1\" && mv \"$1-before\" \"$1\"")
+    try shell("rm -r \"$1\" && mv \"$2\" \"$1\"")
+    let older = try Vault.open(
+      VaultCopy.find(in: folder, stateRoot: root.appending("state")), key: created.unlockKey,
+      options: OpenOptions(acceptRollback: true))
+    #expect(try note(in: older) == "none")
+    let told = older.problems.filter { $0.kind == .unfinished }.map(\.reason)
+    #expect(told.count == 1, "\(told)")
+    #expect(told.allSatisfy { $0.contains("“Visits/record.md”") })
+    _ = try #require(older.members.first).commit([.newRecord("After")])
+    try older.close()
+    let again = try opened(folder)
+    #expect(try note(in: again) == "none")
+    #expect(again.problems.filter { $0.kind == .unfinished } == [])
+    try again.close()
   }
 }

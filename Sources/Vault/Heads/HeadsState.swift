@@ -70,6 +70,10 @@ struct HeadsState: Sendable {
   var usedElsewhere: [ClosedRange<UInt64>] = []
   /// Older heads of this device, found on remotes, that its own does not go on from, and whose records are known by now.
   var restsTaken: Set<FileHash> = []
+  /// What a newer head of this device that the machine has kept says of redo files, where this folder is older than that.
+  var redoneInNewer: [Head.Redone] = []
+  /// What of that was told: the next head says it as well, or nobody would know it any more.
+  var redoneTold: [Head.Redone] = []
   /// Counters in revisions that a repair took, of devices whose heads may be lost.
   var repaired: [DeviceID: UInt64] = [:]
   /// A device's line was taken over by another one after its head was read: all heads are to be read anew.

@@ -15,6 +15,7 @@ extension Member {
   func learnRest(of kept: LoadedHead, _ heads: inout HeadsState) throws(VaultError) {
     // What the device that this machine was has written is to be written anew as this one's, not to be joined with it.
     guard kept.device == context.device.id else { return }
+    if isAhead(kept, heads) { heads.redoneInNewer = kept.head.redone }
     try learnRest(ofLost: kept, &heads)
   }
 

@@ -55,10 +55,11 @@ extension Vault {
       }
       if !options.readOnly { try vault.partWhereNeeded() }
       if !options.readOnly { try vault.audit.prepareForNotesWithoutKeys() }
-      if !options.readOnly { try vault.keepRest() }
       if !options.readOnly { try vault.noteClock() }
       if options.acceptRollback, !options.readOnly { try vault.audit.acceptOlderFolder() }
       try vault.redoWhatCrashesLeft()
+      // Its head takes the place of the one that was kept, which says what of that was committed.
+      if !options.readOnly { try vault.keepRest() }
       vault.removeDerivedOfOthers()
     } catch {
       context.staging?.remove()

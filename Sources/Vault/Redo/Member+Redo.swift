@@ -148,6 +148,8 @@ extension Member {
     case done
     /// The file belongs to a copy of this vault's folder, or to its original, which stood at this path, and stays.
     case elsewhere([RecordEdit], path: [UInt8])
+    /// A newer head of this device had it, and an older copy of the folder stands in the place of that one's now.
+    case committed([RecordEdit])
     /// Its person may not write the member any more, so that nobody would take these from them. They stay, until they may.
     case refused([RecordEdit])
     /// Something in the file is sealed with a key that this person does not have now. It stays, until they have.
@@ -184,6 +186,7 @@ extension Member {
       }
       return done < last.sequence ? .refused(edits) : .done
     }
+    if try wasCommittedInNewer(last, of: writer) { return .committed(edits) }
     let objects = entries.flatMap(\.record.objects)
     // A mount does so beside its commits, and what waits for a remote waits for the next time.
     let commit = try withWriter(attempts: Attempts(waits: false)) {
@@ -230,13 +233,7 @@ extension Member {
   ) throws(VaultError) -> [Head.Redone] {
     var marks = own?.head.redone ?? []
     let former = try lastOfMachine(heads, besides: own?.device)
-    for mark in former?.head.redone ?? [] {
-      if let known = marks.firstIndex(where: { $0.writer == mark.writer }) {
-        marks[known].sequence = max(marks[known].sequence, mark.sequence)
-      } else {
-        marks.append(mark)
-      }
-    }
+    marks.join(former?.head.redone ?? [])
     return marks
   }
 
@@ -253,9 +250,28 @@ extension Member {
   /// Whether the record was written beside this copy of the folder, as far as the disk can tell one from another; or beside one
   /// in whose place this one stands now.
   private func isOfThisFolder(_ record: RedoRecord) -> Bool {
-    let (one, other) = (record.folder, context.folderNumber)
-    if one == 0 || other == 0 || one == other { return true }
+    if hasNumberOfThisFolder(record) { return true }
     return !record.path.isEmpty && record.path == context.folderPath
+  }
+
+  private func hasNumberOfThisFolder(_ record: RedoRecord) -> Bool {
+    let (one, other) = (record.folder, context.folderNumber)
+    return one == 0 || other == 0 || one == other
+  }
+
+  /// Whether this is an older copy of the folder, put in the place of the one beside which the record was written and committed.
+  /// Others may have changed what came of it since, and done again it would count as later than that.
+  private func wasCommittedInNewer(
+    _ last: RedoFile.Entry, of writer: RedoWriterID
+  ) throws(VaultError) -> Bool {
+    if hasNumberOfThisFolder(last.record) { return false }
+    return try heads.withLock { (heads) throws(VaultError) -> Bool in
+      let done = try redone(of: writer, in: heads, own: heads.loaded[context.device.id])
+      let inNewer = heads.redoneInNewer.first { $0.writer == writer }?.sequence ?? 0
+      guard done < last.sequence, last.sequence <= inNewer else { return false }
+      heads.redoneTold.join([Head.Redone(writer: writer, sequence: last.sequence)])
+      return true
+    }
   }
 
   /// Appends to another process's redo file what is left of its last record: done again, the rest would count as later than
@@ -282,6 +298,19 @@ extension Member {
   }
 }
 
+extension [Head.Redone] {
+  /// Of what both say of a process the higher number stays.
+  fileprivate mutating func join(_ others: [Head.Redone]) {
+    for mark in others {
+      if let known = firstIndex(where: { $0.writer == mark.writer }) {
+        self[known].sequence = Swift.max(self[known].sequence, mark.sequence)
+      } else {
+        append(mark)
+      }
+    }
+  }
+}
+
 extension CommitWriter {
   /// Up to which of a process's records its edits are in the manifest.
   func redone(of writer: RedoWriterID) throws(VaultError) -> UInt64 {
@@ -292,6 +321,7 @@ extension CommitWriter {
   func redone() throws(VaultError) -> [Head.Redone] {
     var marks = try member.lastRedone(
       in: heads, own: heads.loaded[context.device.id] ?? former?.head)
+    marks.join(heads.redoneTold)
     if let folds {
       marks.removeAll { $0.writer == folds.writer }
       marks.append(folds)

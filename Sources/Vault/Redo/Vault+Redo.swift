@@ -182,6 +182,8 @@ extension Vault {
     case .done: break
     case .elsewhere(let edits, let folder):
       note(path, member, elsewhereText(member.names(of: edits), path, folder))
+    case .committed(let edits):
+      note(path, member, committedText(member.names(of: edits), member))
     case .refused(let edits):
       let error = refusal(of: member)
       log.failed(.redo, error, of: LogIdentity(member.id))
@@ -217,6 +219,12 @@ extension Vault {
     return "was saved in another copy of this vault's folder\(at), and is brought in when that "
       + "one is opened: \(Self.list(names)). \(way)"
       + "To give it up, remove \(context.state.describe(path))"
+  }
+
+  private func committedText(_ names: [String], _ member: Member) -> String {
+    "was in the vault already, and is not in this older copy of its folder: \(Self.list(names)). A sync "
+      + "with a remote that has it brings it back. The file goes with the next change of "
+      + member.name.string
   }
 
   private func refusedText(
