@@ -88,9 +88,12 @@ import VaultModel
     }
     #expect(!links.isEmpty)
     for link in links.keys { try usb.remove(link) }
-    for _ in 0..<2 {
-      if isLocked { try desk.syncLocked(usb) } else { try desk.sync(usb) }
+    for round in 0..<2 {
+      let report = try isLocked ? desk.syncLocked(usb) : desk.sync(usb)
       #expect(usb.blobs[path] == newer)
+      if round > 0 || isLocked { continue }
+      let told = report.problems.filter { $0.path == path.string }.map(\.text)
+      #expect(told.contains { $0.contains("what this machine writes") }, "\(told)")
     }
     for (path, bytes) in links { try usb.put(path, bytes) }
     try expectBothLines()

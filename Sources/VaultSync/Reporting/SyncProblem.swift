@@ -125,6 +125,21 @@ extension SyncProblem {
     }
   }
 
+  /// This device's own head on the remote, which does not hold now and may name what nothing else does.
+  static func ownHeadStays(_ path: VaultPath, _ error: VaultError) -> SyncProblem {
+    let state =
+      "This machine may have written it before it was put back to an earlier state, so it stays: until it holds, nobody gets "
+      + "what this machine writes of this member from this remote. Sync with the remote or the machine that has what is missing."
+    guard case .damaged(_, let reason) = error else {
+      return SyncProblem(
+        .damagedThere, .warning, path: path.string, "It cannot be used: \(error.message) \(state)")
+    }
+    if error.isWaiting { return .waiting(path.string, reason, state) }
+    return SyncProblem(
+      .damagedThere, .warning, path: path.string,
+      "On the remote it does not hold: \(reason). \(state)")
+  }
+
   /// - Parameter state: What becomes of it for now.
   static func waiting(_ path: String, _ reason: Flaw, _ state: String) -> SyncProblem {
     SyncProblem(

@@ -259,11 +259,12 @@ struct SignedJudging {
   private func note(
     _ error: VaultError, _ path: VaultPath, _ bytes: [UInt8], _ judged: inout JudgedFiles
   ) {
-    let problem = SyncProblem(error, there: path.string)
-    judged.failures[path] = problem
+    var problem = SyncProblem(error, there: path.string)
     if mayBeNewer(path, bytes, error, than: judged.here[path], judged.tree) {
       judged.maybeNewer.insert(path)
+      if isOwnHead(path) { problem = .ownHeadStays(path, error) }
     }
+    judged.failures[path] = problem
     session.note(problem)
   }
 
