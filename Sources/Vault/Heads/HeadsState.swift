@@ -72,8 +72,6 @@ struct HeadsState: Sendable {
   var restsTaken: Set<FileHash> = []
   /// What a newer head of this device that the machine has kept says of redo files, where this folder is older than that.
   var redoneInNewer: [Head.Redone] = []
-  /// What of that was told: the next head says it as well, or nobody would know it any more.
-  var redoneTold: [Head.Redone] = []
   /// Counters in revisions that a repair took, of devices whose heads may be lost.
   var repaired: [DeviceID: UInt64] = [:]
   /// A device's line was taken over by another one after its head was read: all heads are to be read anew.

@@ -83,7 +83,7 @@ extension Member {
     fresh.lines.toldLate = told
     (fresh.compared, fresh.repaired) = (heads.compared, heads.repaired)
     (fresh.usedElsewhere, fresh.restsTaken) = (heads.usedElsewhere, heads.restsTaken)
-    (fresh.redoneInNewer, fresh.redoneTold) = (heads.redoneInNewer, heads.redoneTold)
+    fresh.redoneInNewer = heads.redoneInNewer
     fresh.holdsWhatIsCalledLost = heads.holdsWhatIsCalledLost
     // Whoever takes over a line is read first, also where something that they name is gone since.
     fresh.followedBefore = Set(heads.loaded.values.map(\.hash))

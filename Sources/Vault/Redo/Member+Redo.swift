@@ -148,7 +148,8 @@ extension Member {
     case done
     /// The file belongs to a copy of this vault's folder, or to its original, which stood at this path, and stays.
     case elsewhere([RecordEdit], path: [UInt8])
-    /// A newer head of this device had it, and an older copy of the folder stands in the place of that one's now.
+    /// A newer head of this device had it, and an older copy of the folder stands in the place of that one's now. The file stays
+    /// until that head has come, or this device has written another one without it.
     case committed([RecordEdit])
     /// Its person may not write the member any more, so that nobody would take these from them. They stay, until they may.
     case refused([RecordEdit])
@@ -268,9 +269,7 @@ extension Member {
     return try heads.withLock { (heads) throws(VaultError) -> Bool in
       let done = try redone(of: writer, in: heads, own: heads.loaded[context.device.id])
       let inNewer = heads.redoneInNewer.first { $0.writer == writer }?.sequence ?? 0
-      guard done < last.sequence, last.sequence <= inNewer else { return false }
-      heads.redoneTold.join([Head.Redone(writer: writer, sequence: last.sequence)])
-      return true
+      return done < last.sequence && last.sequence <= inNewer
     }
   }
 
@@ -321,7 +320,6 @@ extension CommitWriter {
   func redone() throws(VaultError) -> [Head.Redone] {
     var marks = try member.lastRedone(
       in: heads, own: heads.loaded[context.device.id] ?? former?.head)
-    marks.join(heads.redoneTold)
     if let folds {
       marks.removeAll { $0.writer == folds.writer }
       marks.append(folds)

@@ -183,7 +183,7 @@ extension Vault {
     case .elsewhere(let edits, let folder):
       note(path, member, elsewhereText(member.names(of: edits), path, folder))
     case .committed(let edits):
-      note(path, member, committedText(member.names(of: edits), member))
+      note(path, member, committedText(member.names(of: edits), path))
     case .refused(let edits):
       let error = refusal(of: member)
       log.failed(.redo, error, of: LogIdentity(member.id))
@@ -221,10 +221,10 @@ extension Vault {
       + "To give it up, remove \(context.state.describe(path))"
   }
 
-  private func committedText(_ names: [String], _ member: Member) -> String {
+  private func committedText(_ names: [String], _ path: BlobPath) -> String {
     "was in the vault already, and is not in this older copy of its folder: \(Self.list(names)). A sync "
-      + "with a remote that has it brings it back. The file goes with the next change of "
-      + member.name.string
+      + "with a remote that has it brings it back. Where none has, it is brought in from "
+      + "\(context.state.describe(path)) once this machine has changed something else"
   }
 
   private func refusedText(
