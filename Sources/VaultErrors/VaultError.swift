@@ -55,8 +55,8 @@ package enum VaultError: Error {
   /// The person's keys were changed on two machines, neither of which knew of the other's change: nobody gives them keys
   /// until their words have joined the two.
   case keysDivided(person: PersonID)
-  /// Somebody has wrapped a key for keys of the person that are not known here: what changed them has not come. It may leave out a
-  /// machine, or words, that have those which are known.
+  /// Somebody has wrapped a key for keys of the person that are not known here: what changed them has not come. It may leave
+  /// out a machine, or words, that have those which are known.
   case keysAwaited(person: PersonID)
   /// Owners have let people or devices out of the member without knowing of each other. Nothing is written to it until a
   /// device of an owner has begun an epoch whose key none of those has.

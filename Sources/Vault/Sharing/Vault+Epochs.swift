@@ -16,7 +16,8 @@ extension Vault {
   ///   - people: Whose access ends. May be empty: then everyone keeps theirs, wrapped for the keys they have now.
   ///   - keepsHistory: Whether replaced revisions, and deleted records as they were, are taken along.
   ///   - progress: Told how many objects are done, from several threads.
-  /// - Throws: `readOnly`; `ownersOnly`; `keysAwaited` where this person has newer keys than are here; `lastOwner` when this person is among them; what the member is damaged by;
+  /// - Throws: `readOnly`; `ownersOnly`; `keysAwaited` where this person has newer keys than are here; `lastOwner` when
+  ///   this person is among them; what the member is damaged by;
   ///   `notFound` when the identity of someone who keeps access does not hold; `away` when not everything of a lazy vault
   ///   can be had; `gone` when no remote has any more what a current revision needs; `noRoomForNewKeys` before anything
   ///   of a lazy vault has come; `noSpace`.

@@ -84,8 +84,8 @@ extension Vault {
   ///   - role: What they may do. An owner's access has no end.
   ///   - until: Milliseconds since 1970; nil: no end.
   /// - Throws: `readOnly`; `ownersOnly`; `notFound` for someone who is not in the vault, or whose closings do not hold;
-  ///   `keysDivided` for someone whose words have to join two closings first; `keysAwaited`; `alreadyExists` for someone who has that
-  ///   access or more; why something could not be read just now that may say otherwise.
+  ///   `keysDivided` for someone whose words have to join two closings first; `keysAwaited` for someone whose newer keys are
+  ///   not here; `alreadyExists` for someone who has that access or more; why something could not be read just now that may say otherwise.
   package func share(
     _ member: Member, with taker: PersonID, role: Role, until: UInt64? = nil
   ) throws(VaultError) {
@@ -128,9 +128,10 @@ extension Vault {
     audit.note(.share, member: member.id, person: taker, detail: "\(role)")
   }
 
-  /// Gives the key of the epoch in use, and of that of this device's own head, to those who have access, and were not given it: whoever began it did not know of
-  /// them, or their words have joined two closings since. Or it was over, and their wraps of it are gone: a later epoch has
-  /// fallen, and machines that had its key put their own person's wraps back, but not everyone has such a machine.
+  /// Gives the key of the epoch in use, and of that of this device's own head, to those who have access, and were not given
+  /// it: whoever began it did not know of them, or their words have joined two closings since, or a closing of theirs that was
+  /// awaited has come. Or it was over, and their wraps of it are gone: a later epoch has fallen, and machines that had its key
+  /// put their own person's wraps back, but not everyone has such a machine.
   ///
   /// Who has access only as a contested place would have it is given none: a machine that has seen which of its ends counts
   /// does that, or a person who shares the member with them.

@@ -18,8 +18,8 @@ package struct MendingReport: Sendable {
 /// Takes good copies of what is damaged or missing here from a remote.
 ///
 /// An object is taken when it authenticates under its name, a signed file when it verifies and is no older than this
-/// machine has seen it, a wrap for another device when it is what this machine has seen it to be. Nothing that is whole is replaced. Heads and statements that were mended count when the
-/// vault is opened again.
+/// machine has seen it, a wrap for another device when it is what this machine has seen it to be. Nothing that is whole is
+/// replaced. Heads and statements that were mended count when the vault is opened again.
 package struct RemoteMending: Sendable {
   private let vault: Vault
   private let remote: any BlobStore
