@@ -27,7 +27,7 @@ struct HeadJudges: Sendable {
       body: body, hash: Digest.sha256(bytes),
       verdict: people.trust.verdict(on: body, in: links.trust, current: current, own: own),
       isOfFormerDevice: people.trust.device(body.certificate) == .former,
-      couldWrite: links.couldWrite(body.person))
+      couldWrite: links.couldBelieveToWrite(body.person))
   }
 
   private func verified(

@@ -10,7 +10,7 @@ struct JudgedHead: Sendable {
   let verdict: HeadVerdict
   /// Whether its device was left out by whoever certified it: that is said of the device, not of its heads.
   let isOfFormerDevice: Bool
-  /// Whether its person could write the member at some time.
+  /// Whether its person could write the member at some time, or was right to believe so.
   let couldWrite: Bool
 
   /// The epoch that it is sealed in, if that is another than the one that is written under here.

@@ -197,7 +197,7 @@ extension Vault {
         .waiting, .note, path: path,
         reason: "you have access to it, and no key of it yet; an owner's next sync gives it to you")
     }
-    if links.couldWrite(person) {
+    if links.couldBelieveToWrite(person) {
       return endedAccess(path: path, "An owner has taken your access to \(nameOfClosed(id)) away.")
     }
     return Problem(

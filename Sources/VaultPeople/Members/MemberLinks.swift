@@ -52,6 +52,12 @@ package struct MemberLinks: Sendable {
   /// Whether heads of the person's devices counted once.
   package func couldWrite(_ person: PersonID) -> Bool { history.couldWrite(person) }
 
+  /// Whether the person could write, or was right to believe that they could: a link let them which counted until its
+  /// writer's end had come, or which counted on this machine.
+  package func couldBelieveToWrite(_ person: PersonID) -> Bool {
+    couldWrite(person) || history.letWrite(person, besides: fallen)
+  }
+
   /// Those who have the key of an epoch, as links say that count.
   package func holders(of epoch: StatementID) -> Set<PersonID> {
     Set((trust.epochs.wraps[epoch] ?? []).map(\.person))

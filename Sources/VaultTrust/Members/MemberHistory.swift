@@ -78,6 +78,31 @@ package struct MemberHistory: Sendable {
       || writersByOtherEnds.contains(person)
   }
 
+  /// Whether a link of an owner let the person write that does not count: its device was left out, or its writer's place was
+  /// taken or given up, which its writer did not know. One whose writer has no place is meant only where it is among `others`.
+  package func letWrite(_ person: PersonID, besides others: Set<StatementID>) -> Bool {
+    graph.ids.indices.contains { number in
+      let link = graph.links[number]
+      switch verdicts[number] {
+      case .taken, .givenUp, .contested: break
+      case .departed where hasHeld(link.place, link.person): break
+      case .noPlace where others.contains(graph.ids[number]): break
+      case .departed, .noPlace, .counts, .waits, .someoneStays: return false
+      }
+      return link.changes.contains { change in
+        switch change {
+        case .give(person, let role, _): role.mayWrite
+        case .handOver(person): true
+        case .give, .handOver, .limit, .offer, .agree: false
+        }
+      }
+    }
+  }
+
+  private func hasHeld(_ place: Place?, _ person: PersonID) -> Bool {
+    places.contains { $0.place == place && $0.tenures.contains { $0.holder == person } }
+  }
+
   /// What a closing lists of the links that devices with these certificates, of one person, have signed: those that count, and
   /// where a place was given up twice, and no person has said which end is true, those that stand and may count elsewhere. A
   /// closing that left these out would decide the matter for everybody. What a person has refused is not listed, also if it is a

@@ -192,30 +192,11 @@ struct AdversaryChecks {
   ) throws -> [String: String] {
     try machine.reopen()
     let problems = try machine.vault.check(readsData: true).problems.filter { problem in
-      try problem.kind == .damaged && problem.severity == .damage
+      problem.kind == .damaged && problem.severity == .damage
         && intruder.written[BlobPath(problem.path)] == nil
-        && !isByDepartedGift(problem.path, at: machine)
     }
     return house.members.compactMapValues { id in
       problems.first { $0.path.hasPrefix("members/\(id.hex)") }.map { "\($0.path): \($0.reason)" }
-    }
-  }
-
-  /// Whether it is a head by access that an owner's device gave which was left out before anybody heard of the gift: its
-  /// writer is told that it does not count, and by whom it would.
-  private func isByDepartedGift(_ path: String, at machine: Household.Machine) throws -> Bool {
-    guard case .head(let member, _) = VaultPath(parsing: path),
-      let bytes = machine.store.blobs[BlobPath(path)]
-    else { return false }
-    let writer = try HeadFile(decoding: SignedFile(decoding: bytes).body).person
-    let links = try machine.vault.context.opening(of: member).loadLinks()
-    return links.files.keys.contains { path in
-      guard case .link(_, let id) = path, links.history.verdict(on: id) == .departed else {
-        return false
-      }
-      return links.history.link(id)?.changes.contains { change in
-        if case .give(writer, let role, _) = change { role.mayWrite } else { false }
-      } ?? false
     }
   }
 
