@@ -90,6 +90,10 @@ package struct Trust: Sendable {
         let link = graph.links[number]
         return people[link.person]?.stands(graph.ids[number], by: link.certificate) ?? false
       },
+      retracted: Set(
+        graph.ids.indices.filter { number in
+          people[graph.links[number].person]?.retracted.contains(graph.ids[number]) ?? false
+        }),
       remembered: memory.ends, refused: memory.refusedEnds)
     return MemberHistory(member: id, root: root, graph: graph, standings: standings)
   }

@@ -42,11 +42,12 @@ struct Access {
   ) throws -> [MemberJudge.Link] {
     try vault.names(in: "members/\(member)/links").map { name in
       let file = try vault.file("members/\(member)/links/\(name)")
-      var stands = false
+      var (stands, isRetracted) = (false, false)
       let (id, body) = try vault.primitives.statement(file, "link") { body in
         guard let writer = people[try body.bytes(2)] else { throw Refused("a stranger's link") }
         let certificate = try body.bytes(3)
         stands = try writer.stands(try Array(hex: name), by: certificate)
+        isRetracted = try writer.hasRetracted(try Array(hex: name))
         return try writer.key(of: certificate)
       }
       try Refused.unless(try id.hex == name && body.bytes(1).hex == member, "a link's place")
@@ -55,7 +56,8 @@ struct Access {
         id: id, body: body, person: try body.bytes(2),
         place: try place.map {
           MemberJudge.Place.Name(maker: try $0.bytes(1), person: try $0.bytes(2))
-        }, follows: Set(try body.all(5)), changes: try changes(of: body), stands: stands)
+        }, follows: Set(try body.all(5)), changes: try changes(of: body), stands: stands,
+        isRetracted: isRetracted)
     }
   }
 

@@ -23,7 +23,7 @@ import Testing
     _ number: UInt8, by person: [UInt8], as place: MemberJudge.Place.Name?,
     follows: [UInt8] = [], _ changes: [Given] = [], begins: Bool = false,
     wraps: [(epoch: UInt8?, person: [UInt8], file: UInt8)] = [], confirmed: [UInt8] = [],
-    stands: Bool = true
+    stands: Bool = true, isRetracted: Bool = false
   ) throws -> MemberJudge.Link {
     let body = MessageWriter { link in
       if begins { link.add(7, Self.id(number)) }
@@ -42,7 +42,7 @@ import Testing
       follows: Set(follows.map(Self.id)),
       changes: changes.map {
         MemberJudge.Change(kind: $0.kind, person: $0.person, role: $0.role, until: $0.until)
-      }, stands: stands)
+      }, stands: stands, isRetracted: isRetracted)
   }
 
   private var first: MemberJudge.Place.Name { .init(maker: member, person: anna) }
@@ -148,6 +148,30 @@ import Testing
         25, by: anna, as: nil, follows: [24], [Given(kind: .limit, person: anna, role: nil)]))
     let judge = try judge(links)
     #expect(judge.role(of: anna) == nil && judge.role(of: carla) == .owner)
+  }
+
+  /// Ben's words have left out the device with which he left.
+  @Test func whoTakesTheirLeavingBackStaysBesideWhoComesBack() throws {
+    for isRetracted in [false, true] {
+      var links = try beginning()
+      for (number, person) in [(UInt8(22), anna), (23, ben)] {
+        links.append(
+          try link(
+            number, by: person, as: nil, follows: [21],
+            [Given(kind: .limit, person: person, role: nil)], stands: person == anna,
+            isRetracted: isRetracted && person == anna))
+      }
+      links.append(
+        try link(
+          24, by: anna, as: first, follows: [22, 23],
+          [Given(kind: .give, person: carla, role: .viewer)]))
+      let judge = try judge(links)
+      #expect(judge.role(of: ben) == .owner)
+      let (annas, carlas): (Access.Role?, Access.Role?) =
+        isRetracted ? (.owner, .viewer) : (nil, nil)
+      #expect(judge.role(of: anna) == annas)
+      #expect(judge.role(of: carla) == carlas)
+    }
   }
 
   @Test func anEpochIsOverOnceEveryoneHasTheNextOnesKey() throws {

@@ -29,6 +29,8 @@ struct MemberJudge {
     let changes: [Change]
     /// Whether its device counts, or a closing of its person lists it.
     let stands: Bool
+    /// Of a leaving: whether its writer has taken it back.
+    var isRetracted = false
     /// Everything that it comes after.
     var past: Set<ID> = []
     var depth = 0
@@ -85,7 +87,7 @@ struct MemberJudge {
       $0.depth == $1.depth ? Self.isLess($0.id, $1.id) : $0.depth < $1.depth
     }
     (self.member, self.creator) = (member, creator)
-    var void: Set<ID> = []
+    var void = Set(links.filter { $0.isLeaving && $0.isRetracted }.map(\.id))
     judge(without: void)
     for round in 1...64 where stays(&void, isLast: round == 64) { judge(without: void) }
   }

@@ -86,6 +86,12 @@ struct PublicPerson {
     return counting.contains(certificate) || isListed
   }
 
+  /// Whether a closing takes the leaving back, and none lists it.
+  func hasRetracted(_ leaving: [UInt8]) throws -> Bool {
+    let isListed = try closings.values.contains { try $0.all(8).contains(leaving) }
+    return try !isListed && closings.values.contains { try $0.all(12).contains(leaving) }
+  }
+
   /// The signing key of a certificate.
   func key(of certificate: [UInt8]) throws -> [UInt8] {
     guard let known = certificates[certificate] else { throw Refused("no such certificate") }

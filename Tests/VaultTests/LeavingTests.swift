@@ -164,6 +164,25 @@ struct LeavingTests {
     #expect(try roles(adults.anna) == [adults.anna.id: .owner])
   }
 
+  /// Their next change of keys says that they stayed, whatever becomes of how the others left.
+  @Test func whoStaysSaysSoWithTheirNextKeys() throws {
+    let adults = try Adults()
+    let anna = adults.anna
+    try adults.share(with: adults.ben, .owner)
+    try anna.vault.leave(#require(anna.emma))
+    try adults.ben.vault.leave(#require(adults.ben.emma))
+    try adults.meet()
+    try tend(adults, anna)
+    let stayed = try #require(anna.emma).register.links.history.stayed(by: anna.id)
+    #expect(stayed.count == 1)
+    try anna.vault.beginGeneration(
+      removing: [], words: RecoveryWords(parsing: anna.words.joined(separator: " ")))
+    let history = try anna.vault.context.ownPerson().history
+    let newest = try #require(history.tips.first)
+    #expect(history.valid[newest].map { Set($0.retracted) } == stayed)
+    #expect(anna.emma?.role == .owner)
+  }
+
   @Test func anOldStatementDoesNotTakeOutWhoWasGrantedAgain() throws {
     let adults = try Adults()
     try adults.share(with: adults.ben, .viewer)

@@ -10,15 +10,16 @@ import VaultTrust
   private let annasLeaving: StatementID
   /// As a machine remembers it that had Anna's leaving before the others came.
   private let memory: TrustMemory
+  private let bensLeaving: StatementID
 
   init() {
     dora = family.newcomer("Dora")
     annasLeaving = family.world.leave(
       family.emma, by: family.annaDesk, follows: [family.carlIn])
     memory = family.world.trust().memory
-    for device in [family.benDesk, family.carlDesk] {
-      _ = family.world.leave(family.emma, by: device, follows: [family.carlIn])
-    }
+    bensLeaving = family.world.leave(
+      family.emma, by: family.benDesk, follows: [family.carlIn])
+    _ = family.world.leave(family.emma, by: family.carlDesk, follows: [family.carlIn])
   }
 
   /// What the next thing that somebody writes follows.
@@ -72,6 +73,118 @@ import VaultTrust
     // And so on.
     let last = family.world.leave(emma, by: dora, follows: try tips(for: dora.person))
     expect(owners: [dora.person], [again: .counts, last: .someoneStays])
+  }
+
+  /// Anna goes on: what she gives then.
+  private mutating func goOn() throws -> StatementID {
+    family.world.link(
+      family.emma, by: family.annaDesk, as: family.annasPlace, follows: try tips(for: family.anna),
+      [.give(dora.person, .editor)])
+  }
+
+  /// Anna's words close, and let her devices stay.
+  private mutating func close(
+    counted: [StatementID] = [], retracted: [StatementID] = [], after closing: StatementID? = nil
+  ) -> StatementID {
+    family.world.closing(
+      of: family.anna, follows: [closing ?? family.openings[family.anna] ?? .zero],
+      stay: [family.annaDesk, family.annaPhone], counted: counted, retracted: retracted)
+  }
+
+  /// Ben's words leave out the device with which he left, and do not list that he did.
+  private mutating func letBenComeBack() {
+    _ = family.world.closing(
+      of: family.ben, follows: [family.openings[family.ben] ?? .zero], stay: [family.benPhone],
+      counted: [family.carlIn])
+  }
+
+  /// Without words nothing tells Anna, who stayed, from one who left, and goes on with leavings that were signed with
+  /// removed devices of all others.
+  @Test mutating func whoseWordsTakeTheirLeavingBackStaysWhateverTheOthersSay() throws {
+    let gift = try goOn()
+    letBenComeBack()
+    expect(
+      owners: [family.ben],
+      [annasLeaving: .counts, gift: .givenUp(by: annasLeaving), bensLeaving: .departed])
+    _ = close(retracted: [annasLeaving])
+    expect(owners: [family.anna, family.ben], [annasLeaving: .someoneStays, gift: .counts])
+    let again = family.world.leave(
+      family.emma, by: family.annaDesk, follows: try tips(for: family.anna))
+    expect(owners: [family.ben], [again: .counts, gift: .counts])
+  }
+
+  private func stayed(_ person: TestPerson) -> Set<StatementID>? {
+    family.world.trust().members[family.emma]?.stayed(by: person.id)
+  }
+
+  @Test mutating func aClosingTakesBackWhatOneWentOnAfter() throws {
+    #expect(stayed(family.anna) == [])
+    _ = try goOn()
+    #expect(stayed(family.anna) == [annasLeaving])
+    #expect(stayed(family.ben) == [])
+    letBenComeBack()
+    #expect(stayed(family.anna) == [])
+  }
+
+  /// What one closing lists no other one takes away, whichever comes first.
+  @Test mutating func whatTheirWordsListTheyDoNotTakeBack() throws {
+    let gift = try goOn()
+    letBenComeBack()
+    let first = close(retracted: [annasLeaving])
+    _ = close(counted: [annasLeaving], after: first)
+    expect(owners: [family.ben], [annasLeaving: .counts, gift: .givenUp(by: annasLeaving)])
+  }
+
+  /// Neither another one's words nor somebody's who has found old ones bring anybody back, nor does a device.
+  @Test func nobodyElseTakesALeavingBack() {
+    var family = Family()
+    let emma = family.emma
+    let opening = family.openings[family.anna] ?? .zero
+    let new = TestKey("Anna's new words")
+    _ = family.world.closing(
+      of: family.anna, follows: [opening], stay: [family.annaDesk, family.annaPhone], by: new,
+      replacing: [family.anna.words])
+    let leaving = family.world.leave(emma, by: family.annaDesk, follows: [family.carlIn])
+    let memory = family.world.trust().memory
+    for (person, key) in [
+      (family.ben, family.ben.words), (family.anna, family.anna.words),
+      (family.anna, family.ben.words),
+    ] {
+      _ = family.world.closing(
+        of: person, follows: [family.openings[person] ?? .zero],
+        stay: [family.annaDesk, family.annaPhone, family.benDesk, family.benPhone],
+        retracted: [leaving], by: key)
+    }
+    let later = family.world.link(
+      emma, by: family.annaDesk, as: family.annasPlace, follows: [leaving], [.take(family.ben)])
+    for memory in [.empty, memory] {
+      let trust = family.world.trust(memory: memory)
+      #expect(trust.access(to: emma)?.owners == [family.ben.id, family.carl.id])
+      #expect(trust.link(leaving, in: emma) == .counts)
+      #expect(trust.link(later, in: emma) == .givenUp(by: leaving))
+    }
+  }
+
+  /// Machines remember what came to them first, and come to the same.
+  @Test mutating func inWhicheverOrderItComes() throws {
+    let gift = try goOn()
+    let before = Set(family.world.files.keys)
+    _ = close(retracted: [annasLeaving])
+    letBenComeBack()
+    let late = [bensLeaving, gift] + Set(family.world.files.keys).subtracting(before).sorted()
+    #expect(late.count == 4)
+    for order in 0..<24 {
+      var (rest, number, memory) = (late, order, TrustMemory.empty)
+      while !rest.isEmpty {
+        memory = family.world.trust(memory: memory, without: Set(rest)).memory
+        rest.remove(at: number % rest.count)
+        number /= rest.count + 1
+      }
+      let trust = family.world.trust(memory: memory)
+      #expect(trust.access(to: family.emma)?.owners == [family.anna.id, family.ben.id], "\(order)")
+      #expect(trust.access(to: family.emma)?.contested == [])
+      #expect(trust.link(gift, in: family.emma) == .counts)
+    }
   }
 
   /// However often they say it, and whatever it costs to judge that.

@@ -50,7 +50,8 @@ import VaultTrust
       endorsements: [.init(rootKey: family.anna.words.publicKey, signature: [1])],
       agreementKey: [1], recovery: [2], stay: [family.benIn],
       counted: [family.carlIn, family.start],
-      authored: [.zero, ContentDigest([UInt8](repeating: 1, count: 32))!], past: [[7]], time: 3)
+      authored: [.zero, ContentDigest([UInt8](repeating: 1, count: 32))!],
+      retracted: [family.start], past: [[7]], time: 3)
     #expect(try Closing(decoding: closing.encoded()) == closing)
   }
 

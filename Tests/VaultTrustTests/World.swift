@@ -59,8 +59,8 @@ struct World {
   /// A closing; without `key` by the person's first words.
   mutating func closing(
     of person: TestPerson, follows: [StatementID] = [], stay: [TestDevice] = [],
-    counted: [StatementID] = [], by key: TestKey? = nil, replacing old: [TestKey] = [],
-    time: UInt64 = 1
+    counted: [StatementID] = [], retracted: [StatementID] = [], by key: TestKey? = nil,
+    replacing old: [TestKey] = [], time: UInt64 = 1
   ) -> StatementID {
     let key = key ?? person.words
     let endorsements = old.map { old in
@@ -74,7 +74,7 @@ struct World {
     }
     let closing = Closing(
       person: person.id, follows: follows, rootKey: key.publicKey, endorsements: endorsements,
-      stay: stay.map(\.certificate), counted: counted, time: time)
+      stay: stay.map(\.certificate), counted: counted, retracted: retracted, time: time)
     return add(.closing, closing.encoded(), by: key)
   }
 

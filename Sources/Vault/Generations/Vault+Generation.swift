@@ -94,7 +94,8 @@ extension Vault {
     try renewRegister()
   }
 
-  /// What closings say that leave devices out. What those without room have signed is listed first, since these go first.
+  /// What closings say that leave devices out. What those without room have signed is listed first, since these go first. Where
+  /// this person stayed, as all owners of a member had left, any closing says so.
   func closingContent(
     of going: Leaving, withoutRoom: Set<DeviceID>
   ) throws(VaultError) -> ClosingWriter.Content {
@@ -104,6 +105,7 @@ extension Vault {
       content.counted += try countedStatements(of: leaving).sorted()
       content.authored += try listAuthored(of: leaving)
     }
+    content.retracted = members.flatMap { $0.register.links.history.stayed(by: person) }.sorted()
     return content
   }
 

@@ -37,13 +37,15 @@ package struct ClosingWriter {
     package var counted: [StatementID]
     /// The lists of what those devices had signed in records, in the same order.
     package var authored: [ContentDigest]
+    /// Leavings of the person that they take back: as many as there is room for. Each part has them.
+    package var retracted: [StatementID]
 
     package init(
       removing: Set<DeviceID> = [], withoutRoom: Set<DeviceID> = [], counted: [StatementID] = [],
-      authored: [ContentDigest] = []
+      authored: [ContentDigest] = [], retracted: [StatementID] = []
     ) {
       (self.removing, self.withoutRoom) = (removing, withoutRoom)
-      (self.counted, self.authored) = (counted, authored)
+      (self.counted, self.authored, self.retracted) = (counted, authored, retracted)
     }
 
     /// As many closings, one after the other, as it takes to list everything: whoever has a device's key signs without end, and
@@ -59,7 +61,8 @@ package struct ClosingWriter {
         return Content(
           removing: number == count ? removing : withoutRoom,
           counted: Array(counted.dropFirst(before * countedLimit).prefix(countedLimit)),
-          authored: Array(authored.dropFirst(before * listLimit).prefix(listLimit)))
+          authored: Array(authored.dropFirst(before * listLimit).prefix(listLimit)),
+          retracted: retracted)
       }
     }
   }
@@ -90,7 +93,7 @@ package struct ClosingWriter {
       recovery: try RecoverySlot(of: master, words: words, cost: try cost(), binding: binding)
         .encoded(),
       stay: staying(without: content.removing).map(\.id), counted: content.counted,
-      authored: content.authored,
+      authored: content.authored, retracted: Array(content.retracted.prefix(Self.listLimit)),
       past: try past(under: master, words: words, rootKey, old: old),
       time: clock.milliseconds())
     if rootKey != oldRootKey {

@@ -136,7 +136,7 @@ package struct MemberLinks: Sendable {
       Problem(
         .untrusted, .note, path: path,
         reason:
-          "its writer stays an owner, as nobody else would be one who can share. They can leave once there is another: "
+          "its writer stays an owner, as nobody else would have been one who can share. They can leave once there is another: "
           + "kinvault share, or kinvault hand-over")
     }
   }

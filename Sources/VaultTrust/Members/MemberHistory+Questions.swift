@@ -60,6 +60,16 @@ extension MemberHistory {
     return nil
   }
 
+  /// The leavings of the person that do not count, as somebody has to stay, and after which they have written as an owner: what
+  /// the next closing of theirs takes back, so that they stay whatever the others say later of how they left.
+  package func stayed(by person: PersonID) -> Set<StatementID> {
+    let own = graph.ids.indices.filter { graph.links[$0].person == person }
+    let known = graph.closure(
+      of: own.filter { verdicts[$0] == .counts && graph.links[$0].place != nil })
+    return Set(
+      own.filter { verdicts[$0] == .someoneStays && known.contains($0) }.map { graph.ids[$0] })
+  }
+
   /// Whether heads of somebody who has left go on counting. How far they do their leaving says, which is their own word: it
   /// need not end with what they had written then. An owner's link that takes them out ends it.
   package func followsHeads(afterLeaving person: PersonID) -> Bool {

@@ -45,8 +45,8 @@ package struct MemberHistory: Sendable {
   private static func judge(
     _ graph: LinkGraph, _ first: Place, _ standings: LinkStandings
   ) -> MemberJudge {
-    var void: Set<Int> = []
-    var judge = MemberJudge(graph: graph, first: first, standings: standings)
+    var void = standings.retracted
+    var judge = MemberJudge(graph: graph, first: first, standings: standings, void: void)
     for round in 1...StatementLimits.stays {
       guard let (holder, leaving) = lastToLeave(judge) else { break }
       // One after it is of somebody who knew that they stayed, and left again.
@@ -106,7 +106,7 @@ package struct MemberHistory: Sendable {
   /// What a closing lists of the links that devices with these certificates, of one person, have signed: those that count, and
   /// where a place was given up twice, and no person has said which end is true, those that stand and may count elsewhere. A
   /// closing that left these out would decide the matter for everybody. What a person has refused is not listed, also if it is a
-  /// leaving, which counts by itself.
+  /// leaving, which counts by itself; nor are leavings that such a closing takes back.
   package func lasting(signedBy certificates: Set<StatementID>) -> Set<StatementID> {
     let signed = graph.ids.indices.filter { certificates.contains(graph.links[$0].certificate) }
     var lasting = signed.filter { verdicts[$0] == .counts }
@@ -124,6 +124,8 @@ package struct MemberHistory: Sendable {
         }
         return link.place != nil || after.contains(number)
       }
+      let takenBack = Set(writers.flatMap { stayed(by: $0) })
+      lasting.removeAll { takenBack.contains(graph.ids[$0]) }
     }
     return Set(lasting.map { graph.ids[$0] }).subtracting(standings.refused)
   }

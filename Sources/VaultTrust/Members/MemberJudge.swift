@@ -4,6 +4,8 @@ import VaultModel
 struct LinkStandings {
   /// For each link, whether its device counts or the link is listed.
   let stands: [Bool]
+  /// The leavings that their writers have taken back.
+  let retracted: Set<Int>
   /// Ends of tenures that counted here before.
   let remembered: Set<StatementID>
   /// Links of which a person has said that they end none.
@@ -14,7 +16,7 @@ struct LinkStandings {
 struct MemberJudge {
   let graph: LinkGraph
   private let standings: LinkStandings
-  /// Leavings that do not count, as nobody else would stay.
+  /// Leavings that do not count, as nobody else would stay, or would have stayed.
   private let void: Set<Int>
   private let written: [Place: [Int]]
   /// Those that stand.
@@ -32,7 +34,7 @@ struct MemberJudge {
   private(set) var writersByOtherEnds: Set<PersonID> = []
 
   init(
-    graph: LinkGraph, first: Place, standings: LinkStandings, void: Set<Int> = []
+    graph: LinkGraph, first: Place, standings: LinkStandings, void: Set<Int>
   ) {
     self.graph = graph
     self.standings = standings

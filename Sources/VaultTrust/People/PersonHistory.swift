@@ -25,6 +25,8 @@ package struct PersonHistory: Sendable {
   package let claims: [KeyClaim]
   /// Statements of departing devices that go on counting.
   let listed: Set<StatementID>
+  /// Leavings that the person has taken back, and has listed in no closing.
+  let retracted: Set<StatementID>
   /// The lists of what departing devices had signed in records.
   let authored: Set<ContentDigest>
   let devices: DeviceStandings
@@ -66,6 +68,10 @@ package struct PersonHistory: Sendable {
     }.sorted()
     shadowed = Set(graph.valid.keys).subtracting(counting)
     listed = counting.reduce(into: []) { $0.formUnion(graph.valid[$1]?.counted ?? []) }
+    let takenBack = counting.reduce(into: Set<StatementID>()) {
+      $0.formUnion(graph.valid[$1]?.retracted ?? [])
+    }
+    retracted = takenBack.subtracting(listed)
     authored = counting.reduce(into: []) { $0.formUnion(graph.valid[$1]?.authored ?? []) }
     devices = DeviceStandings(
       certificates: certificates, graph: graph, counting: counting, tips: tips)

@@ -21,6 +21,8 @@ extension Closing: WireMessage {
     try fields.bytes(
       10, &past, "past keys", limit: StatementLimits.closingFollows, counts: 0...64)
     try fields.time(11, &time, "time")
+    try fields.ids(
+      12, &retracted, "retracted", limit: StatementLimits.retracted, isAscending: true)
   }
 }
 

@@ -16,6 +16,8 @@ package struct Closing: Hashable, Sendable {
   package var counted: [StatementID]
   /// The lists of what departing devices had signed in records, each of one member.
   package var authored: [ContentDigest]
+  /// Leavings of this person that they take back: nobody else would have stayed, so they did.
+  package var retracted: [StatementID]
   /// For each of `follows`, its master key under this generation's history key.
   package var past: [[UInt8]]
   package var time: UInt64
@@ -35,7 +37,7 @@ package struct Closing: Hashable, Sendable {
     person: PersonID, follows: [StatementID] = [], rootKey: VerifyingKey,
     endorsements: [Endorsement] = [], agreementKey: [UInt8] = [], recovery: [UInt8] = [],
     stay: [StatementID] = [], counted: [StatementID] = [], authored: [ContentDigest] = [],
-    past: [[UInt8]] = [], time: UInt64 = 0
+    retracted: [StatementID] = [], past: [[UInt8]] = [], time: UInt64 = 0
   ) {
     self.person = person
     self.follows = follows.sorted()
@@ -46,6 +48,7 @@ package struct Closing: Hashable, Sendable {
     self.stay = stay.sorted()
     self.counted = counted.sorted()
     self.authored = authored.sorted()
+    self.retracted = retracted.sorted()
     self.past = past
     self.time = time
   }

@@ -18,6 +18,7 @@ enum StatementLimits {
   static let staying = 1_024
   static let counted = 16_384
   static let authored = Limits.headLists
+  static let retracted = 1_024
   static let changes = 64
   static let wraps = 1_024
   static let confirmed = 4_096
