@@ -90,6 +90,11 @@ package struct Trust: Sendable {
         let link = graph.links[number]
         return people[link.person]?.stands(graph.ids[number], by: link.certificate) ?? false
       },
+      nobodys: Set(
+        graph.ids.indices.filter { number in
+          let link = graph.links[number]
+          return people[link.person]?.verdict(on: link.certificate) ?? .unknown == .unknown
+        }),
       retracted: Set(
         graph.ids.indices.filter { number in
           people[graph.links[number].person]?.retracted.contains(graph.ids[number]) ?? false

@@ -127,6 +127,33 @@ import VaultTrust
     #expect(trust.access(to: emma)?.owners == [family.anna, family.ben, family.carl].map(\.id))
   }
 
+  /// Whoever can write to a folder makes people up, and devices in the name of anybody: what these sign takes no room for good from
+  /// what somebody has signed who had access.
+  @Test func whatIsOfNobodyWhoHadAccessDoesNotLast() throws {
+    var family = Family()
+    let emma = family.emma
+    let mallory = family.newcomer("Mallory")
+    let opening = try #require(family.world.trust().people[mallory.person.id]?.openGeneration)
+    let phone = family.world.device("phone", of: mallory.person, in: opening, approvedBy: mallory)
+    _ = family.world.closing(of: mallory.person, follows: [opening], stay: [phone])
+    let plain = family.world.link(
+      emma, by: phone, as: family.annasPlace, follows: [family.carlIn])
+    let former = family.world.link(emma, by: mallory, as: family.annasPlace, follows: [plain])
+    let words = mallory.person.words
+    let claim = family.world.closing(of: family.anna, by: words)
+    let forged = family.world.device("forged", of: family.anna, in: claim, words: words)
+    let claimed = family.world.link(
+      emma, by: forged, as: family.annasPlace, follows: [family.carlIn])
+    let bens = family.world.link(
+      emma, by: family.benPhone, as: family.bensPlace, follows: [family.carlIn])
+    _ = family.world.closing(
+      of: family.ben, follows: [family.openings[family.ben] ?? .zero], stay: [family.benDesk])
+    let history = try #require(family.world.trust().members[emma])
+    #expect(history.verdict(on: plain) == .noPlace)
+    for link in [former, claimed, bens] { #expect(history.verdict(on: link) == .departed) }
+    #expect(history.lasting == history.counting.union([bens]))
+  }
+
   /// What was written before access was taken does not come back with access that is given later.
   @Test func headFollowsTheGiftThatCarriesIt() throws {
     var family = Family()

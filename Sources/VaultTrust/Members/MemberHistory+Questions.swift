@@ -182,14 +182,16 @@ extension MemberHistory {
   }
 
   /// The links that count, and what these follow.
-  package var counting: Set<StatementID> { past { $0 == .counts } }
+  package var counting: Set<StatementID> { past { verdicts[$0] == .counts } }
 
   /// The links that are worth keeping: all whose writers had a place or left, and what these follow.
-  package var lasting: Set<StatementID> { past { $0 != .noPlace } }
+  package var lasting: Set<StatementID> {
+    past { verdicts[$0] != .noPlace && !isOfStranger($0) }
+  }
 
-  /// The links with such a verdict, and all that these follow.
-  private func past(_ isMeant: (LinkVerdict) -> Bool) -> Set<StatementID> {
-    let past = graph.closure(of: graph.ids.indices.filter { isMeant(verdicts[$0]) })
+  /// The links with such numbers, and all that these follow.
+  private func past(_ isMeant: (Int) -> Bool) -> Set<StatementID> {
+    let past = graph.closure(of: graph.ids.indices.filter(isMeant))
     return Set(graph.ids.indices.filter(past.contains).map { graph.ids[$0] })
   }
 

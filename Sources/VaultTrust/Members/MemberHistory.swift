@@ -130,6 +130,15 @@ package struct MemberHistory: Sendable {
     return Set(lasting.map { graph.ids[$0] }).subtracting(standings.refused)
   }
 
+  /// Whether a link that does not stand is of somebody who was never given anything, or of no device of its writer's: it would not
+  /// count if it stood, or anybody can have signed it.
+  func isOfStranger(_ number: Int) -> Bool {
+    guard verdicts[number] == .departed else { return false }
+    let writer = graph.links[number].person
+    return standings.nobodys.contains(number)
+      || remainders[writer] == nil && !writersByOtherEnds.contains(writer)
+  }
+
   private func gives(_ number: Int, to people: Set<PersonID>) -> Bool {
     graph.links[number].changes.contains { change in
       switch change {

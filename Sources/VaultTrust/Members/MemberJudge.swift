@@ -4,6 +4,8 @@ import VaultModel
 struct LinkStandings {
   /// For each link, whether its device counts or the link is listed.
   let stands: [Bool]
+  /// Links with certificates that no words of their person gave: anybody can write those.
+  let nobodys: Set<Int>
   /// The leavings that their writers have taken back.
   let retracted: Set<Int>
   /// Ends of tenures that counted here before.
