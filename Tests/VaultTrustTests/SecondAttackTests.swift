@@ -210,6 +210,28 @@ import VaultTrust
     #expect(family.world.trust(memory: settled).members[emma]?.ends == [third])
   }
 
+  /// 7: nor does it keep from being one what comes after it, as others know of it for whom it counts.
+  @Test func whatComesAfterARefusedEndIsOne() throws {
+    var family = Family()
+    let emma = family.emma
+    let (dora, puppet) = (family.newcomer("Dora"), family.newcomer("Puppet"))
+    let opening = try #require(family.world.trust().people[dora.person.id]?.openGeneration)
+    let ends = [dora, puppet].map { taker in
+      family.world.handOver(
+        emma, by: family.annaDesk, as: family.annasPlace, to: taker, follows: [family.carlIn])
+    }
+    let settled = TrustMemory(ends: [ends[0]], refusedEnds: [ends[1]])
+    _ = family.world.closing(of: dora.person, follows: [opening])
+    let known = family.world.link(
+      emma, by: family.benDesk, as: family.bensPlace, follows: [ends[1]], [])
+    let again = family.world.handOver(
+      emma, by: family.annaDesk, as: family.annasPlace, to: family.carlDesk, follows: [known])
+    let history = try #require(family.world.trust(memory: settled).members[emma])
+    #expect(history.ends == [again])
+    #expect(history.access.owners.first == family.carl.id && history.access.contested == [])
+    #expect(history.placesGivenUpTwice.flatMap(\.ends).filter(\.isRefused).map(\.link) == [ends[1]])
+  }
+
   /// 7: where nobody would be left, the one who stays does so also against the end that a person has refused.
   @Test func whoStaysDoesNotHandOverByARefusedEnd() throws {
     var family = Family()

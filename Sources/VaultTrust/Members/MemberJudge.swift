@@ -135,9 +135,11 @@ struct MemberJudge {
     let ownLinks = Set(own)
     let handOvers = own.filter { isAgreed($0, to: ownLinks) }
     let leaving = (leavings[holder] ?? []).filter { may.contains($0) && !void.contains($0) }
-    let candidates = graph.firsts(of: handOvers + leaving)
-    // Whatever becomes of the end on which a person has settled: another one is none for it.
-    let possible = candidates.filter { !standings.refused.contains(graph.ids[$0]) }
+    let all = handOvers + leaving
+    // Whatever becomes of the end on which a person has settled: another one is none for it, nor for what comes after that.
+    func isRefused(_ link: Int) -> Bool { standings.refused.contains(graph.ids[link]) }
+    let possible = graph.firsts(of: all.filter { !isRefused($0) })
+    let candidates = possible + graph.firsts(of: all).filter(isRefused)
     let remembered = possible.filter { standings.remembered.contains(graph.ids[$0]) }
     let pool = remembered.isEmpty ? possible : remembered
     let isLeaving = Set(leaving)
@@ -151,7 +153,7 @@ struct MemberJudge {
     tenure.others =
       others.filter { !isLeaving.contains($0) }
       + others.filter(isLeaving.contains).prefix(Tenure.toldLeavings)
-    tenure.refused = candidates.filter { standings.refused.contains(graph.ids[$0]) }
+    tenure.refused = candidates.filter(isRefused)
     tenure.isRemembered = remembered.count == 1
     guard let best else { return }
     tenure.end =
