@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import VaultErrors
 import VaultModel
+import VaultPeople
 
 @testable import Vault
 @testable import VaultSync
@@ -31,6 +32,19 @@ import VaultModel
     try desk.vault.beginGeneration(removing: [phone.vault.device], words: Family.words.words)
     // It has not heard of its removal.
     try phone.sync(usb)
+  }
+
+  /// Whoever can remove files from the folder of the laptop takes Mia away before it removes the phone.
+  @Test func whatIsRememberedIsListedAlsoWhereItsFolderIsGone() throws {
+    for path in laptop.store.blobs.keys where path.string.hasPrefix("members/\(mia.hex)/") {
+      try laptop.store.remove(path)
+    }
+    try laptop.reopen()
+    try #require(laptop.vault.member(mia) == nil)
+    var others = try Set(laptop.vault.context.ownPerson().devices.keys)
+    others.remove(laptop.vault.device)
+    let content = try laptop.vault.closingContent(of: Leaving(others), withoutRoom: [])
+    #expect(content.counted.contains(mia.root))
   }
 
   private var problems: [Problem] { laptop.vault.problems.filter { $0.kind == .unlisted } }

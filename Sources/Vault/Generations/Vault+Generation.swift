@@ -156,8 +156,10 @@ extension Vault {
     let departing = certificates(of: leaving.devices)
     var counted: Set<StatementID> = []
     if departing.isEmpty { return counted }
-    for entry in try storing(context.store.list("members")) {
-      guard let id = MemberID(hex: entry.name) else { continue }
+    // Somebody may have taken the whole folder of one away: what is not listed falls there as well.
+    let entries = try storing(context.store.list("members"))
+    let here = entries.compactMap { MemberID(hex: $0.name) }
+    for id in try context.state.rememberedMembers().union(here) {
       do throws(VaultError) {
         // By what counted here, whatever lies in the folder by now: by that the member is open.
         let links = try context.opening(of: id).loadLinks()

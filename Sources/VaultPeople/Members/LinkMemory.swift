@@ -76,6 +76,11 @@ package struct LinkMemory: Hashable, Sendable {
 extension StateFolder {
   private static func path(of member: MemberID) -> BlobPath { BlobPath("links/\(member.hex)") }
 
+  /// The members of which this machine has seen links count.
+  package func rememberedMembers() throws(VaultError) -> Set<MemberID> {
+    Set(try storing(store.list("links")).compactMap { MemberID(hex: $0.name) })
+  }
+
   /// What this machine has seen count of a member's links; empty for one that it never opened.
   ///
   /// - Throws: `damaged` when it is not as it was written; without it a removal could be taken back.
