@@ -268,7 +268,7 @@ let package = Package(
     .testTarget(
       name: "RemoteStoresTests",
       dependencies: [
-        "BlobStore", "RemoteStores", "CLinux", "TestSupport",
+        "BlobStore", "RemoteStores", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(

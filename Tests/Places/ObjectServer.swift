@@ -1,6 +1,9 @@
 import Glibc
 import SystemPackage
 
+import enum TestSupport.LoopbackPorts
+import enum TestSupport.SeaweedFS
+
 /// SeaweedFS behind its S3 gateway, on loopback, with its data in the test folder; it can be killed and started again.
 package final class ObjectServer {
   /// Why there is no server.
@@ -41,40 +44,14 @@ package final class ObjectServer {
       "credentials": [{"accessKey": "kinvault-test", "secretKey": "not+a/real=secret"}]}]}
       """)
     try Errno.check(mkdir(folder.appending("data").string, 0o700))
-    for attempt in 1...3 {
-      ports = Self.freePorts()
+    try LoopbackPorts.start(4) { ports in
+      self.ports = ports
       try start()
       do {
         try waitUntilReady()
-        return
       } catch {
-        // Someone else took one of the ports first.
         kill()
-        if attempt == 3 { throw error }
-      }
-    }
-  }
-
-  /// Four ports that nobody listens at. SeaweedFS takes those 10,000 above them as well, which are below the ones that
-  /// the system gives to whoever connects.
-  private static func freePorts() -> [UInt16] {
-    while true {
-      let base = UInt16.random(in: 11_000...22_000)
-      let ports = (0..<4).map { base + $0 * 7 }
-      if ports.allSatisfy({ isFree($0) && isFree($0 + 10_000) }) { return ports }
-    }
-  }
-
-  private static func isFree(_ port: UInt16) -> Bool {
-    let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(socket) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    return withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        throw error
       }
     }
   }
@@ -85,16 +62,16 @@ package final class ObjectServer {
   package func start() throws {
     let null = try Errno.check(Glibc.open("/dev/null", O_RDWR | O_CLOEXEC))
     defer { close(null) }
+    let words = try Errno.check(
+      Glibc.open(log.string, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600))
+    defer { close(words) }
     process = try Command(
-      [
-        program, "server", "-ip=127.0.0.1", "-ip.bind=127.0.0.1",
-        "-dir=\(folder.appending("data").string)", "-master.port=\(ports[0])",
-        "-volume.port=\(ports[1])", "-filer", "-filer.port=\(ports[2])", "-s3",
-        "-s3.port=\(ports[3])", "-s3.config=\(folder.appending("s3.json").string)",
-        "-volume.max=20", "-master.volumeSizeLimitMB=64", "-s3.port.iceberg=0", "-s3.port.lance=0",
-      ], in: folder
-    ).spawn(input: null, output: null, errors: null)
+      [program] + SeaweedFS.arguments(ports, in: folder), in: folder,
+      environment: ["TMPDIR": folder.string]
+    ).spawn(input: null, output: words, errors: words)
   }
+
+  private var log: FilePath { folder.appending("log") }
 
   /// Ends it as kill -9 does.
   package func kill() {
@@ -102,11 +79,12 @@ package final class ObjectServer {
     Glibc.kill(process, SIGKILL)
     _ = try? Command.wait(for: process)
     self.process = nil
+    SeaweedFS.removeSockets(of: ports)
   }
 
   /// Returns when it takes objects; makes the bucket if it is not there. One that was killed needs some seconds.
   ///
-  /// - Throws: When it has ended, or does not answer in two minutes.
+  /// - Throws: `ServerEnded`, or something else when it does not answer in two minutes.
   package func waitUntilReady() throws {
     let script = """
       import sys, time, botocore.config, botocore.session
@@ -118,7 +96,7 @@ package final class ObjectServer {
       last, end = "it did not answer", time.monotonic() + 120
       while time.monotonic() < end:
           if open(f"/proc/{sys.argv[2]}/stat").read().rsplit(")", 1)[1].split()[0] == "Z":
-              sys.exit("it has ended")
+              sys.exit(3)
           try:
               if "Buckets" not in client.list_buckets() or not client.list_buckets()["Buckets"]:
                   client.create_bucket(Bucket="family")
@@ -131,8 +109,13 @@ package final class ObjectServer {
       else:
           sys.exit(str(last))
       """
-    try Command(
+    let outcome = try Command(
       [python, "-c", script, "http://127.0.0.1:\(ports[3])", "\(process ?? 0)"]
-    ).succeed()
+    ).run()
+    if outcome.status == 3 {
+      let said = try OpenFile(log, O_RDONLY).text()
+      throw LoopbackPorts.ServerEnded(program, output: String(said.suffix(4096)))
+    }
+    guard outcome.isSuccess else { throw CommandFailed(outcome: outcome) }
   }
 }

@@ -187,7 +187,7 @@ struct HostileServerTests {
   }
 
   @Test func saysThatNobodyAnswers() throws {
-    let port = ServerPrograms.freePorts(1)[0]
+    let port = LoopbackPorts.take(1)[0]
     let endpoint = try #require(Endpoint("http://127.0.0.1:\(port)"))
     let store = try WebDAVStore.open(
       WebDAVStore.Configuration(endpoint: endpoint, folder: "", credentials: nil))

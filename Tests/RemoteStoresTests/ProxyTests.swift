@@ -14,20 +14,21 @@ struct ProxyTests {
   /// `tinyproxy`, which asks for a password.
   init() throws {
     webDAV = try RcloneWebDAVServer()
-    folder = try TemporaryFolder()
-    port = ServerPrograms.freePorts(1)[0]
-    let configuration = """
-      Port \(port)
-      Listen 127.0.0.1
-      BasicAuth anna pass-word
-      MaxClients 50
+    let folder = try TemporaryFolder()
+    self.folder = folder
+    let server = try ServerPrograms.start(home: folder.path) { ports in
+      let configuration = """
+        Port \(ports[0])
+        Listen 127.0.0.1
+        BasicAuth anna pass-word
+        MaxClients 50
 
-      """
-    try DirectoryStore(opening: folder.path).put("proxy.conf", Array(configuration.utf8))
-    program = try GuardedProgram(
-      "tinyproxy", ["-d", "-c", folder.appending("proxy.conf").string],
-      environment: ServerPrograms.environment(home: folder.path))
-    try ServerPrograms.wait(forPort: port, of: program)
+        """
+      try DirectoryStore(opening: folder.path).put("proxy.conf", Array(configuration.utf8))
+      return ["tinyproxy", "-d", "-c", folder.appending("proxy.conf").string]
+    }
+    program = server.program
+    port = server.ports[0]
   }
 
   /// The server under an address that is this machine's too, but for which proxies are asked.
@@ -59,7 +60,7 @@ struct ProxyTests {
   }
 
   @Test func nobodyGoesAroundAProxyThatIsNotThere() throws {
-    let free = ServerPrograms.freePorts(1)[0]
+    let free = LoopbackPorts.take(1)[0]
     let store = try store(["http_proxy": "127.0.0.1:\(free)"])
     #expect {
       try store.read("blob", limit: 9)

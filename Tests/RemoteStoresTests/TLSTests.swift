@@ -14,8 +14,8 @@ struct TLSTests {
     private let program: GuardedProgram
 
     init(days: Int = 2, speaksTLS: Bool = true) throws {
-      folder = try TemporaryFolder()
-      port = ServerPrograms.freePorts(1)[0]
+      let folder = try TemporaryFolder()
+      self.folder = folder
       certificate = folder.appending("certificate.pem")
       let (key, request) = (folder.appending("key.pem"), folder.appending("request.pem"))
       try DirectoryStore(opening: folder.path).put(
@@ -29,12 +29,15 @@ struct TLSTests {
         "-extfile", folder.appending("names").string, "-out", certificate.string,
       ])
       try DirectoryStore(opening: folder.path).put("data/blob", [1, 2, 3])
-      program = try GuardedProgram(
-        try ServerPrograms.path("rclone"),
-        ["serve", "webdav", "--addr", "127.0.0.1:\(port)", folder.appending("data").string]
-          + (speaksTLS ? ["--cert", certificate.string, "--key", key.string] : []),
-        environment: ServerPrograms.environment(home: folder.path))
-      try ServerPrograms.wait(forPort: port, of: program)
+      let secrets = speaksTLS ? ["--cert", certificate.string, "--key", key.string] : []
+      let server = try ServerPrograms.start(home: folder.path) { ports in
+        [
+          try ServerPrograms.path("rclone"), "serve", "webdav", "--addr", "127.0.0.1:\(ports[0])",
+          folder.appending("data").string,
+        ] + secrets
+      }
+      program = server.program
+      port = server.ports[0]
     }
 
     private static func openssl(_ arguments: [String]) throws {

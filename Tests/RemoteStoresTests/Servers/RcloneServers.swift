@@ -13,17 +13,17 @@ final class RcloneS3Server: Server {
   private let folder: TemporaryFolder
 
   init() throws {
-    folder = try TemporaryFolder()
-    let port = ServerPrograms.freePorts(1)[0]
-    endpoint = try #require(Endpoint("http://127.0.0.1:\(port)"))
+    let folder = try TemporaryFolder()
+    self.folder = folder
     try DirectoryStore(opening: folder.path).put("data/family/.keep", [])
-    program = try GuardedProgram(
-      try ServerPrograms.path("rclone"),
+    let server = try ServerPrograms.start(home: folder.path) { ports in
       [
-        "serve", "s3", "--addr", "127.0.0.1:\(port)", "--auth-key", "key,secret",
-        "--vfs-cache-mode", "off", folder.appending("data").string,
-      ], environment: ServerPrograms.environment(home: folder.path))
-    try ServerPrograms.wait(forPort: port, of: program)
+        try ServerPrograms.path("rclone"), "serve", "s3", "--addr", "127.0.0.1:\(ports[0])",
+        "--auth-key", "key,secret", "--vfs-cache-mode", "off", folder.appending("data").string,
+      ]
+    }
+    program = server.program
+    endpoint = try #require(Endpoint("http://127.0.0.1:\(server.ports[0])"))
   }
 
   func store() throws -> S3Store {
@@ -43,18 +43,22 @@ final class RcloneWebDAVServer: Server {
   private let program: GuardedProgram
 
   init() throws {
-    folder = try TemporaryFolder()
-    let port = ServerPrograms.freePorts(1)[0]
-    endpoint = try #require(Endpoint("http://127.0.0.1:\(port)"))
+    let folder = try TemporaryFolder()
+    self.folder = folder
     try DirectoryStore(opening: folder.path).put("data/.keep", [])
-    var environment = ServerPrograms.environment(home: folder.path)
-    environment["RCLONE_USER"] = Self.credentials.user
-    environment["RCLONE_PASS"] = Self.credentials.secret
-    program = try GuardedProgram(
-      try ServerPrograms.path("rclone"),
-      ["serve", "webdav", "--addr", "127.0.0.1:\(port)", folder.appending("data").string],
-      environment: environment)
-    try ServerPrograms.wait(forPort: port, of: program)
+    let server = try ServerPrograms.start(
+      home: folder.path,
+      environment: [
+        "RCLONE_USER": Self.credentials.user, "RCLONE_PASS": Self.credentials.secret,
+      ]
+    ) { ports in
+      [
+        try ServerPrograms.path("rclone"), "serve", "webdav", "--addr", "127.0.0.1:\(ports[0])",
+        folder.appending("data").string,
+      ]
+    }
+    program = server.program
+    endpoint = try #require(Endpoint("http://127.0.0.1:\(server.ports[0])"))
   }
 
   func store(credentials: RemoteCredentials? = RcloneWebDAVServer.credentials) throws

@@ -12,13 +12,12 @@ final class SeaweedServer: Server {
   let endpoint: Endpoint
   private let webDAV: Endpoint
   private let program: GuardedProgram
+  private let ports: [UInt16]
   private let folder: TemporaryFolder
 
   init() throws {
-    folder = try TemporaryFolder()
-    let ports = ServerPrograms.freePorts(5)
-    endpoint = try #require(Endpoint("http://127.0.0.1:\(ports[3])"))
-    webDAV = try #require(Endpoint("http://127.0.0.1:\(ports[4])"))
+    let folder = try TemporaryFolder()
+    self.folder = folder
     let files = try DirectoryStore(opening: folder.path)
     try files.put(
       "s3.json",
@@ -28,19 +27,19 @@ final class SeaweedServer: Server {
         "credentials": [{"accessKey": "\(Self.credentials.user)", "secretKey": "\(Self.credentials.secret)"}]}]}
         """.utf8))
     try files.put("data/here", [])
-    program = try GuardedProgram(
-      try ServerPrograms.path("weed"),
-      [
-        "server", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-dir=\(folder.appending("data").string)",
-        "-master.port=\(ports[0])", "-volume.port=\(ports[1])", "-filer", "-filer.port=\(ports[2])",
-        "-s3", "-s3.port=\(ports[3])", "-s3.config=\(folder.appending("s3.json").string)",
-        "-volume.max=20", "-master.volumeSizeLimitMB=64", "-s3.port.iceberg=0", "-s3.port.lance=0",
+    let server = try ServerPrograms.start(ports: 5, home: folder.path) { ports in
+      [try ServerPrograms.path("weed")] + SeaweedFS.arguments(ports, in: folder.path) + [
         "-webdav", "-webdav.port=\(ports[4])",
         "-webdav.cacheDir=\(folder.appending("data").string)",
-      ], environment: ServerPrograms.environment(home: folder.path))
-    for port in ports[3...] { try ServerPrograms.wait(forPort: port, of: program) }
+      ]
+    }
+    (program, ports) = server
+    endpoint = try #require(Endpoint("http://127.0.0.1:\(server.ports[3])"))
+    webDAV = try #require(Endpoint("http://127.0.0.1:\(server.ports[4])"))
     try makeBucket()
   }
+
+  deinit { SeaweedFS.removeSockets(of: ports) }
 
   /// By botocore, which signs on its own account. A server that is just starting may need some tries, and leave one
   /// without an answer.

@@ -1,5 +1,4 @@
 import BlobStore
-import CLinux
 import Glibc
 import RemoteStores
 import SystemPackage
@@ -34,65 +33,43 @@ enum ServerPrograms {
     return path.string
   }
 
+  /// Starts a program that serves on free ports, and waits until it listens at all of them.
+  ///
+  /// - Parameters:
+  ///   - count: How many ports it takes.
+  ///   - home: The folder that it takes for its user's.
+  ///   - extra: What it is to find in its environment besides.
+  ///   - command: The program and its arguments.
+  static func start(
+    ports count: Int = 1, home: FilePath, environment extra: [String: String] = [:],
+    command: ([UInt16]) throws -> [String]
+  ) throws -> (program: GuardedProgram, ports: [UInt16]) {
+    try LoopbackPorts.start(count) { ports in
+      let words = try command(ports)
+      let program = try GuardedProgram(
+        words[0], Array(words.dropFirst()),
+        environment: environment(home: home).merging(extra) { $1 })
+      for port in ports { try wait(for: port, of: program, words[0]) }
+      return (program, ports)
+    }
+  }
+
   /// The environment without what would change how these programs behave.
   static func environment(home: FilePath) -> [String: String] {
     ["PATH": "/usr/bin:/bin", "HOME": home.string, "TMPDIR": home.string]
   }
 
-  /// Waits until something listens there.
-  static func wait(forPort port: UInt16, of program: GuardedProgram) throws {
+  private static func wait(
+    for port: UInt16, of program: GuardedProgram, _ name: String
+  ) throws {
     for _ in 0..<12_000 {
-      if isOpen(port) { return }
-      if program.hasEnded { break }
+      if LoopbackPorts.answers(port) { return }
+      if program.hasEnded {
+        throw LoopbackPorts.ServerEnded(name, output: program.errorText)
+      }
       usleep(10_000)
     }
     throw program.failure("did not listen on port \(port)")
-  }
-
-  private static func isOpen(_ port: UInt16) -> Bool {
-    let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(number) }
-    var address = loopback(port)
-    return withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-      }
-    }
-  }
-
-  /// Ports that nobody listens on now, each with the one 10,000 above it, which SeaweedFS takes as well.
-  static func freePorts(_ count: Int) -> [UInt16] {
-    var ports: [UInt16] = []
-    var held: [Int32] = []
-    defer { held.forEach { close($0) } }
-    while ports.count < count {
-      let port = UInt16.random(in: 20000...50000)
-      let sockets = [port, port + 10000].map(bind)
-      held += sockets.filter { $0 >= 0 }
-      if sockets.allSatisfy({ $0 >= 0 }) { ports.append(port) }
-    }
-    return ports
-  }
-
-  private static func bind(_ port: UInt16) -> Int32 {
-    let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
-    var address = loopback(port)
-    let bound = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        Glibc.bind(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-    if bound == 0 { return number }
-    close(number)
-    return -1
-  }
-
-  private static func loopback(_ port: UInt16) -> sockaddr_in {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    return address
   }
 }
 

@@ -38,23 +38,22 @@ final class ServedFolder: Sendable {
   init(
     configuration: (Places) -> String = { _ in "" }, command: (Places) throws -> [String]
   ) throws {
-    folder = try TemporaryFolder()
-    let places = Places(
-      port: ServerPrograms.freePorts(1)[0], data: folder.appending("data").string,
-      work: folder.appending("work").string)
-    endpoint = try #require(Endpoint("http://127.0.0.1:\(places.port)"))
+    let folder = try TemporaryFolder()
+    self.folder = folder
+    let (data, work) = (folder.appending("data").string, folder.appending("work").string)
     let files = try DirectoryStore(opening: folder.path)
-    try files.put("work/configuration", Array(configuration(places).utf8))
-    // A server that is started as root becomes somebody else.
-    for name in [places.data, places.work, folder.path.string] {
-      mkdir(name, 0o777)
-      chmod(name, 0o777)
+    let server = try ServerPrograms.start(home: folder.path, environment: ["DATA": data]) {
+      let places = Places(port: $0[0], data: data, work: work)
+      try files.put("work/configuration", Array(configuration(places).utf8))
+      // A server that is started as root becomes somebody else.
+      for name in [data, work, folder.path.string] {
+        mkdir(name, 0o777)
+        chmod(name, 0o777)
+      }
+      return try command(places)
     }
-    let words = try command(places)
-    var environment = ServerPrograms.environment(home: folder.path)
-    environment["DATA"] = places.data
-    program = try GuardedProgram(words[0], Array(words.dropFirst()), environment: environment)
-    try ServerPrograms.wait(forPort: places.port, of: program)
+    program = server.program
+    endpoint = try #require(Endpoint("http://127.0.0.1:\(server.ports[0])"))
   }
 }
 
