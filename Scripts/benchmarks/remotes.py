@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -115,14 +116,25 @@ class SeaweedRemote:
 
 
 def free_ports(count):
-    """Ports that nobody listens on now; SeaweedFS takes the one 10,000 above each of them, too."""
+    """Ports that nobody has; SeaweedFS takes the one 10,000 above each of them, too. They are drawn as the tests draw theirs
+    (Tests/Support/LoopbackPorts.swift), below those that the kernel gives to whoever connects."""
     found = []
-    for port in range(21_000 + os.getpid() % 10_000, 50_000):
-        if all(is_free(port + more) for more in (0, 10_000)):
+    for port in random.sample(range(11_000, 21_000, 2), 5_000):
+        name = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        try:
+            name.bind(f"\0kinvault-test-port-{port}")
+        except OSError:
+            continue
+        if all(is_free(each) for each in (port, port + 10_000)):
+            # For as long as this program runs, no other one gets it.
+            claims.append(name)
             found.append(port)
             if len(found) == count:
                 return found
     raise RuntimeError("no ports are free")
+
+
+claims = []
 
 
 def is_free(port):
