@@ -131,7 +131,7 @@ final class TerminalProgram {
   /// - Returns: False at the end, when no process has the terminal any more.
   private func receive() -> Bool {
     var waiting = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)
-    guard poll(&waiting, 1, 60_000) > 0 else { return false }
+    guard poll(&waiting, 1, 300_000) > 0 else { return false }
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = read(terminal, &buffer, buffer.count)
     guard count > 0 else { return false }

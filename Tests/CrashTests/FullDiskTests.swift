@@ -16,7 +16,7 @@ struct FullDiskTests {
     try run("sh", ["-c", "head -c 64M /dev/zero > '\(filler)'; sync '\(filler)'; true"])
     // The first may be taken before the disk is looked at.
     var taken: [String] = []
-    for number in 0..<2000 {
+    for number in 0..<12_000 {
       if mkdir(vault.emma.appending("folder \(number)").string, 0o755) != 0 { break }
       taken.append("folder \(number)")
       usleep(10_000)

@@ -83,7 +83,7 @@ import Testing
       try victim.killNow()
       var answer = try other.ask(lock)
       // The kernel tells a FUSE file system of a close asynchronously.
-      for _ in 0..<3000 where answer == "no" {
+      for _ in 0..<12_000 where answer == "no" {
         usleep(20_000)
         answer = try other.ask(lock)
       }

@@ -24,7 +24,7 @@ final class MemoryDraftStore: DraftStore {
 
   /// Waits for workers to let go of what they have sealed, until so many objects are in use; false if that never comes.
   func isUsed(byExactly count: Int) -> Bool {
-    for _ in 0..<1_000_000 where usedCount != count { sched_yield() }
+    for _ in 0..<120_000 where usedCount != count { usleep(1000) }
     return usedCount == count
   }
 

@@ -43,7 +43,7 @@ import VaultModel
 
   @Test func theNextAreOpenBeforeTheyAreRead() throws {
     for name in names[..<5] { #expect(try mounted.tree.text("Emma/scan/\(name)") == name) }
-    for _ in 0..<500 {
+    for _ in 0..<12_000 {
       if try open().count == 5 + FolderSequence.filesAhead { break }
       usleep(10_000)
     }
@@ -113,7 +113,7 @@ import VaultModel
       #expect(try mounted.tree.list("Emma/visits/\(name)") == ["scan.txt"])
     }
     let expected = Set(0..<5 + FolderSequence.foldersAhead)
-    for _ in 0..<500 {
+    for _ in 0..<12_000 {
       if try loaded() == expected { break }
       usleep(10_000)
     }

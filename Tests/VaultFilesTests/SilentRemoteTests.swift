@@ -26,9 +26,9 @@ import VaultObjects
 
     func setSilent(_ isSilent: Bool) { state.change { $0.isSilent = isSilent } }
 
-    /// Whether anybody has asked it within a minute.
+    /// Whether anybody has asked it within four minutes.
     var isAsked: Bool {
-      for _ in 0..<60_000 where state.withLock({ $0.askedCount }) == 0 { usleep(1000) }
+      for _ in 0..<240_000 where state.withLock({ $0.askedCount }) == 0 { usleep(1000) }
       return state.withLock { $0.askedCount } > 0
     }
 
@@ -101,7 +101,7 @@ import VaultObjects
       do { try note.sync() } catch { Issue.record(error) }
       isSaved.signal()
     }
-    #expect(isSaved.wait(timeout: .now() + 60) == .success)
+    #expect(isSaved.wait(timeout: .now() + 240) == .success)
     remote.setSilent(false)
     writer.join()
     saver.join()
@@ -157,7 +157,7 @@ import VaultObjects
       }
       isCopied.signal()
     }
-    #expect(isCopied.wait(timeout: .now() + 60) == .success)
+    #expect(isCopied.wait(timeout: .now() + 240) == .success)
     #expect(!image.releaseIfHere())
     remote.setSilent(false)
     copier.join()
@@ -293,7 +293,7 @@ import VaultObjects
     }
     #expect(remote.isAsked)
     var isSaved = false
-    for _ in 0..<600 where !isSaved {
+    for _ in 0..<2400 where !isSaved {
       isSaved = try mounted.mountAgain(readOnly: true).list("Emma/other") == ["note"]
       if !isSaved { usleep(100_000) }
     }

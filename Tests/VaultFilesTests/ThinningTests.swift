@@ -35,7 +35,7 @@ import VaultModel
   /// Thins until no more than this is there. Once may not do: the mount thins by itself, too, and while it does others
   /// leave it alone.
   private func thin(to byteCount: UInt64) throws {
-    let deadline = ContinuousClock.now + .seconds(60)
+    let deadline = ContinuousClock.now + .seconds(240)
     repeat {
       try tree.thin()
       if try objectBytes() < byteCount { return }
@@ -123,7 +123,7 @@ import VaultModel
 
   /// Once may not do, as in `thin(to:)`.
   private func wait(_ isDone: () throws -> Bool) throws {
-    let deadline = ContinuousClock.now + .seconds(60)
+    let deadline = ContinuousClock.now + .seconds(240)
     while try !isDone() {
       try #require(ContinuousClock.now < deadline, "it does not come about")
       usleep(200_000)

@@ -28,11 +28,11 @@ import VaultFiles
       count.withLock { $0 += 1 }
     }
     for number in 1...3 {
-      #expect(try MountRegistry.commitAll(stateFolder: state, within: 30).isEmpty)
+      #expect(try MountRegistry.commitAll(stateFolder: state, within: 240).isEmpty)
       #expect(count.withLock { $0 } == number)
     }
     socket.end()
-    #expect(try MountRegistry.commitAll(stateFolder: state, within: 30).isEmpty)
+    #expect(try MountRegistry.commitAll(stateFolder: state, within: 240).isEmpty)
     #expect(count.withLock { $0 } == 3)
   }
 
@@ -45,7 +45,7 @@ import VaultFiles
     }
     defer { socket.end() }
     let expected = UncommittedMount(mountpoint: mount.mountpoint, errno: ENOSPC)
-    #expect(try MountRegistry.commitAll(stateFolder: state, within: 30) == [expected])
+    #expect(try MountRegistry.commitAll(stateFolder: state, within: 240) == [expected])
   }
 
   @Test func waitsForAMountThatDoesNotAnswerOnlySoLong() throws {
@@ -69,7 +69,7 @@ import VaultFiles
     let dead = try UnixSocket.make()
     #expect(try UnixSocket.withAddress(of: left) { bind(dead, $0, $1) } == 0)
     close(dead)
-    #expect(try MountRegistry.commitAll(stateFolder: state, within: 30).isEmpty)
+    #expect(try MountRegistry.commitAll(stateFolder: state, within: 240).isEmpty)
     #expect(access(left.string, F_OK) != 0)
     registration.remove()
   }
@@ -81,11 +81,11 @@ import VaultFiles
     for number in 0..<5 {
       let before = try head()
       try POSIX.write(fixture.emma.appending("file"), Array("text \(number)".utf8))
-      #expect(try MountRegistry.commitAll(stateFolder: fixture.stateFolder, within: 30).isEmpty)
+      #expect(try MountRegistry.commitAll(stateFolder: fixture.stateFolder, within: 240).isEmpty)
       #expect(try head() != before)
     }
     try fixture.end()
-    #expect(try MountRegistry.commitAll(stateFolder: fixture.stateFolder, within: 30).isEmpty)
+    #expect(try MountRegistry.commitAll(stateFolder: fixture.stateFolder, within: 240).isEmpty)
   }
 
   /// As on a stick with FAT, which has no sockets.
@@ -99,7 +99,7 @@ import VaultFiles
     try fixture.start()
     try POSIX.call(rmdir(place.string))
     try POSIX.write(fixture.emma.appending("file"), Array("saved just now".utf8))
-    #expect(try MountRegistry.commitAll(stateFolder: fixture.stateFolder, within: 30).isEmpty)
+    #expect(try MountRegistry.commitAll(stateFolder: fixture.stateFolder, within: 240).isEmpty)
     #expect(try fixture.readElsewhere("file") == Array("saved just now".utf8))
   }
 }
