@@ -40,7 +40,7 @@ import struct SystemPackage.FilePath
   }
 
   private func waitFor(_ start: String) -> Bool {
-    for _ in 0..<1200 {
+    for _ in 0..<4800 {
       if memory.all.contains(where: { $0.hasPrefix(start) }) { return true }
       usleep(25_000)
     }
@@ -69,11 +69,12 @@ import struct SystemPackage.FilePath
       }
     let tree = mounted.tree
     tree.start()
-    if work == "audit" {
-      mounted.vault.audit.note(.read, member: member)
-      clock.advance(to: 1_000_000_100_000)
-    }
     try blocking(folder) {
+      // Not before: the thread may get there first.
+      if work == "audit" {
+        mounted.vault.audit.note(.read, member: member)
+        clock.advance(to: 1_000_000_100_000)
+      }
       if work == "commit" {
         // A folder where a file should be; `blocking` has put a file there, which is as good as the lock itself.
         #expect(unlink(folder) == 0 && mkdir(folder, 0o700) == 0)
