@@ -13,19 +13,26 @@ import Threads
   @Test func aThreadThatWaitsHoldsNothingOfWhatItDid() {
     // On a new thread, if there is none that waits, then on one that waits.
     for _ in 0..<2 {
-      weak var held: Held?
-      do {
-        let object = Held()
-        held = object
-        let isStarted = SystemThread.detach { object.use() }
-        #expect(isStarted)
-      }
-      for _ in 0..<400 {
-        if held == nil { break }
-        usleep(10_000)
-      }
-      #expect(held == nil)
+      // A busy machine may not let it run for as long now and then; one that held something would do so each time.
+      let isLetGoOf = (0..<10).contains { _ in isLetGoOfByAThreadThatWaits() }
+      #expect(isLetGoOf)
     }
+  }
+
+  private func isLetGoOfByAThreadThatWaits() -> Bool {
+    weak var held: Held?
+    do {
+      let object = Held()
+      held = object
+      let isStarted = SystemThread.detach { object.use() }
+      #expect(isStarted)
+    }
+    // Less than it waits.
+    for _ in 0..<400 {
+      if held == nil { return true }
+      usleep(10_000)
+    }
+    return false
   }
 
   @Test func nobodyHoldsWhatIsDoneWithItemsWhenAllAreDone() {

@@ -19,16 +19,20 @@ import Testing
     defer { #expect(throws: Never.self) { try laptop.unmount() } }
     try wait { try doorbell.events().filter { $0 == "listen 2" }.count >= 2 }
 
+    // Without a doorbell it would be the next look, up to half a minute later, and that comes but once in that time: whatever
+    // is written when the last letter has come takes as long, each time. A busy machine is late now and then.
+    let soon = Duration.seconds(25)
+    let began = ContinuousClock.now
     for (number, member) in ["Emma", "Ben", "Emma"].enumerated() {
-      let name = "letter \(number).txt"
-      try desk.mountpoint.appending(member).appending(name).write("what the doctor says\n")
-      let begin = ContinuousClock.now
-      try wait {
-        access(laptop.mountpoint.appending(member).appending(name).string, F_OK) == 0
+      var times: [Duration] = []
+      for attempt in 0..<5 where times.allSatisfy({ $0 >= soon }) {
+        let letter = FilePath(member).appending("letter \(number) \(attempt).txt").string
+        try desk.mountpoint.appending(letter).write("what the doctor says\n")
+        let begin = ContinuousClock.now
+        try wait { access(laptop.mountpoint.appending(letter).string, F_OK) == 0 }
+        times.append(ContinuousClock.now - begin)
       }
-      // Without a doorbell it would be the next look, up to half a minute later, and that comes but once in that time.
-      let time = ContinuousClock.now - begin
-      #expect(time < .seconds(25), "\(name) took \(time)")
+      #expect(times.contains { $0 < soon }, "\(member) took \(times)")
     }
 
     let rings = try doorbell.events().filter { $0.hasPrefix("ring ") }
@@ -39,9 +43,10 @@ import Testing
       let isPlain = topic.allSatisfy { $0.isHexDigit }
       #expect(topic.count == 40 && isPlain)
     }
-    // One notice for all three, and it names nothing.
+    // One notice for all three, and it names nothing. A machine that needs more than five minutes for them gets another.
     try wait { try !notices.lines().isEmpty }
-    #expect(try notices.lines().count == 1)
+    let minutes = (ContinuousClock.now - began).components.seconds / 60
+    #expect(try notices.lines().count <= 1 + minutes / 5)
     #expect(try notices.lines().first?.hasSuffix("Kinvault The family vault has news.") == true)
 
     // A dead one costs nothing but the time.

@@ -6,8 +6,6 @@ import SystemPackage
 import Testing
 import Threads
 
-import class Foundation.Thread
-
 @testable import VaultFiles
 @testable import VaultMount
 
@@ -150,7 +148,7 @@ struct MountTests {
     try POSIX.write(path, [UInt8](repeating: 7, count: 8192))
     let bytes = try mapped(path)
     bytes[5000] = 9
-    #expect(try MountRegistry.commitAll(stateFolder: fixture.stateFolder, within: 30).isEmpty)
+    #expect(try MountRegistry.commitAll(stateFolder: fixture.stateFolder, within: 240).isEmpty)
     #expect(try fixture.readElsewhere("mapped")[5000] == 9)
     munmap(bytes, 8192)
   }
@@ -343,7 +341,7 @@ struct MountTests {
     let mount = try #require(fixture.mount)
     let end = ContinuousClock.now + .seconds(120)
     while try MountTable.isVaultMount(fixture.mountpoint), .now < end {
-      _ = try MountRegistry.commitAll(stateFolder: fixture.stateFolder, within: 30)
+      _ = try MountRegistry.commitAll(stateFolder: fixture.stateFolder, within: 240)
       usleep(100_000)
     }
     if ContinuousClock.now >= end { mount.requestEnd(.unmounted) }
@@ -407,14 +405,24 @@ struct MountTests {
   @Test func anUnmountWaitsForAProgramThatIsJustLettingGo() throws {
     let fixture = try MountFixture()
     let mount = try #require(fixture.mount)
-    let descriptor = try POSIX.call(
-      open(fixture.emma.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
-    let holder = Thread {
-      usleep(700_000)
-      close(descriptor)
+    var isGone = false
+    // On a busy machine it may let go after more than the two seconds that it gets.
+    for _ in 0..<10 where !isGone {
+      let descriptor = try POSIX.call(
+        open(fixture.emma.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+      let holder = MountThread {
+        usleep(700_000)
+        close(descriptor)
+      }
+      do throws(MountError) {
+        try KernelUnmount.run(fixture.mountpoint, lazily: false)
+        isGone = true
+      } catch {
+        guard case .busy = error else { throw error }
+      }
+      holder.join()
     }
-    holder.start()
-    try KernelUnmount.run(fixture.mountpoint, lazily: false)
+    try #require(isGone)
     #expect(try mount.waitUntilEnded() == .unmounted)
     fixture.forgetMount()
   }
