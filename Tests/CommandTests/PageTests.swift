@@ -51,7 +51,9 @@ import Testing
     let running = try RunningCommand(
       Self.python,
       ["-B", Self.file(story), page.address, page.code, "correct horse battery"] + arguments,
-      environment: program.environment)
+      environment: program.environment.merging([
+        "MARIONETTE_PORT": "\(LoopbackPorts.take(1)[0])"
+      ]) { $1 })
     let told = running.wait(timeout: .seconds(600))
     #expect(told.status == 0, "\(told.output)\(told.errors)")
     if told.status != 0 { page.command.signal(SIGTERM) }

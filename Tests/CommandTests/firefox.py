@@ -48,6 +48,8 @@ FAILURES = """
 class Page:
     def __init__(self, browser):
         self.browser = browser
+        # What is looked for may not be shown yet, though something before it is.
+        browser.timeout.implicit = 60
         browser.set_window_rect(width=1280, height=900)
         self.show()
 
@@ -141,7 +143,7 @@ def run(browser):
     # Back there, the words and what they have found are there still.
     browser.go_back()
     page.wait_for("#results > p", "One record was found.")
-    assert page.find("#words").get_property("value") == "penicil"
+    page.until("the words", lambda: page.find("#words").get_property("value") == "penicil")
 
     # A new record, with a photo dropped into it; its picture is one that the page has made.
     page.go("New record")
@@ -194,7 +196,7 @@ def run(browser):
     page.look("dicom")
     page.find("body").send_keys(Keys.ARROW_RIGHT)
     page.wait_for("h1", "IM2")
-    assert page.field("Centre").get_property("value") == "400"
+    page.until("the window of before", lambda: page.field("Centre").get_property("value") == "400")
     page.click("4 ×")
     page.wait_for_picture(".zoom-4", 100)
     # What is larger than its place is seen from its middle.
@@ -291,7 +293,7 @@ def run(browser):
     assert "Tetanus" not in browser.page_source, browser.page_source
     browser.switch_to_window(other)
     page.wait_for("body", "The vault is locked on this page.")
-    assert not page.all("h1"), page.find("body").text
+    assert not page.evaluate("document.querySelectorAll('h1').length"), page.find("body").text
     browser.navigate(record)
     page.wait_for("h1", "Locked")
     with browser.using_context("chrome"):

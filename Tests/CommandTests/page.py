@@ -51,13 +51,17 @@ class Story:
         if shots:
             self.page.screenshot(path=shots / f"{name}-{self.mark}.png", full_page=True)
 
-    def wait_for_picture(self, selector, width):
-        """Waits until a picture is there that is wider than this. The page lets nothing be evaluated in it, so this asks."""
+    def wait_for_more(self, selector, property, than):
+        """Waits until a property of what is shown is more than this. The page lets nothing be evaluated in it, so this asks."""
         for _ in range(1200):
-            if self.page.locator(selector).evaluate("image => image.naturalWidth") > width:
+            if self.page.locator(selector).evaluate(f"shown => shown.{property}") > than:
                 return
             time.sleep(0.1)
-        sys.exit(f"{selector} shows no picture")
+        sys.exit(f"{property} of {selector} is not more than {than}")
+
+    def wait_for_picture(self, selector, width):
+        """Waits until a picture is there that is wider than this."""
+        self.wait_for_more(selector, "naturalWidth", width)
 
     def attach(self, files):
         # Before the page's script runs nobody can choose a file, and nothing would hear of it.
@@ -171,7 +175,8 @@ def run(browser):
     # Without words there is the list again.
     page.fill("#words", "")
     expect(page.locator("#results > p")).to_have_count(0)
-    assert "find=" not in page.url and "member=" in page.url, page.url
+    expect(page).not_to_have_url(re.compile("find="))
+    assert "member=" in page.url, page.url
     # The words without a script's help.
     page.fill("#words", "penicil")
     page.press("#words", "Enter")
@@ -308,7 +313,7 @@ def run(browser):
     page.click("text=4 ×")
     story.wait_for_picture(".zoom-4", 100)
     # What is larger than its place is seen from its middle.
-    assert page.locator(".slice").evaluate("place => place.scrollLeft") > 100
+    story.wait_for_more(".slice", "scrollLeft", 100)
     story.look("dicom-large")
     dicom = page.url
 
@@ -511,7 +516,8 @@ def assert_found(page, words):
     expect(page.locator("#results > p")).to_have_text("One record was found.")
     expect(page.locator(".record")).to_have_count(1)
     expect(page.locator("#words")).to_have_value(words)
-    assert "/?find=" in page.url and words not in page.url, page.url
+    expect(page).to_have_url(re.compile(r"/\?find="))
+    assert words not in page.url, page.url
 
 
 def people_and_vault(story):

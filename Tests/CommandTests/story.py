@@ -64,12 +64,15 @@ class Elsewhere:
 
 
 def in_firefox(run, **preferences):
-    """Has a story told in Debian's Firefox, which is driven by Marionette that it brings itself."""
+    """Has a story told in Debian's Firefox, which is driven by Marionette that it brings itself.
+
+    It takes its port seconds after it was told which: one that PageTests has drawn.
+    """
     with tempfile.TemporaryDirectory() as folder:
         # Marionette removes the file that it is to log into before it does: never a device.
         firefox = Marionette(
-            bin="/usr/bin/firefox-esr", headless=True, port=0, startup_timeout=300, workspace=folder,
-            gecko_log=str(pathlib.Path(folder, "log")), prefs=preferences,
+            bin="/usr/bin/firefox-esr", headless=True, port=int(os.environ["MARIONETTE_PORT"]), startup_timeout=300,
+            workspace=folder, gecko_log=str(pathlib.Path(folder, "log")), prefs=preferences,
         )
         try:
             firefox.start_session()
