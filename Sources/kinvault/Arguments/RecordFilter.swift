@@ -1,4 +1,5 @@
 import ArgumentParser
+import MachineState
 import Notes
 import Vault
 import VaultModel
@@ -33,9 +34,10 @@ struct RecordFilter: ParsableArguments {
     let leavesOutDates: Bool
   }
 
-  func caveats(of members: [Member], in vault: Vault) -> Caveats {
-    Caveats(
-      mayLackRecords: mayLackRecords(of: members, in: vault),
+  func caveats(of members: [Member], in vault: Vault) throws -> Caveats {
+    let isUnfinished = try RemoteRegistry.here(vault: vault.id).hasUnfinishedClone()
+    return Caveats(
+      mayLackRecords: isUnfinished || mayLackRecords(of: members, in: vault),
       leavesOutDates: leavesOutUnreadableDates(of: members))
   }
 

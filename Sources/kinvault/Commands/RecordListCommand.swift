@@ -66,7 +66,7 @@ struct RecordListCommand: ParsableCommand {
       }
       let listed = try rows(all: all)
       let untypedCount = try listed.isEmpty && !all ? rows(all: true).count : 0
-      return (listed, untypedCount, filter.caveats(of: members, in: vault))
+      return (listed, untypedCount, try filter.caveats(of: members, in: vault))
     }
     let rows = found.sorted { ($1.date, $0.path) < ($0.date, $1.path) }
     if json {

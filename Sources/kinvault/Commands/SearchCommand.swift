@@ -44,7 +44,7 @@ struct SearchCommand: ParsableCommand {
       let members = try filter.members(in: vault)
       let search = try RecordSearch.begin(vault)
       let query = search.index.query(words.joined(separator: " "))
-      let caveats = filter.caveats(of: members, in: vault)
+      let caveats = try filter.caveats(of: members, in: vault)
       if query.isEmpty { return ([Row](), 0, caveats) }
       try search.catchUp(members)
       vault.audit.note(.search, member: filter.member == nil ? nil : members.first?.id)
