@@ -330,7 +330,7 @@ let package = Package(
       name: "CommandTests",
       dependencies: [
         "CLinux", "kinvault", "VaultErrors", "MachineState", "Vault", "VaultModel", "VaultCrypto",
-        "SoftTokens", "TestSupport", "Threads",
+        "VaultSync", "SoftTokens", "TestSupport", "Threads",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       exclude: ["page.py", "firefox.py", "rebinding.py", "story.py", "stranger.py"]),

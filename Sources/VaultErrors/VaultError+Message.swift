@@ -88,7 +88,7 @@ extension VaultError {
     case .noSpace(let path):
       """
       There is no space left on the disk for \(path). What was saved before is safe, and can be read. \
-      To make room: kinvault collect
+      Move or delete other files on that disk.
       """
     case .noRoomForNewKeys(let member, let byteCount):
       """

@@ -2,6 +2,7 @@ import Glibc
 import Testing
 import Vault
 import VaultErrors
+import VaultSync
 
 @testable import kinvault
 
@@ -113,6 +114,19 @@ import VaultErrors
     #expect(report.message.hasPrefix("members/ab: ") && report.message.contains("have it repaired"))
     let other = FailureReport(VaultError.io(path: "members/ab", errno: EMFILE))
     #expect(!other.message.contains("repaired"))
+  }
+
+  /// Collecting and sending need some room themselves.
+  @Test func ofAFullDiskItIsSaidFirstWhatNeedsNoRoom() {
+    let error = VaultError.noSpace(path: "members/ab")
+    let texts = [
+      FailureReport(error).message, FailureReport(SyncError.vault(error)).message,
+      SyncError.vault(error).message,
+    ]
+    for text in texts {
+      #expect(text.contains("Move or delete other files on that disk"), "\(text)")
+      #expect(!text.contains("--push") && !text.contains("To make room"), "\(text)")
+    }
   }
 
   @Test func aFailureSurvivesTheWayFromTheBackground() throws {

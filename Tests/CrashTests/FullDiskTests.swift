@@ -152,7 +152,7 @@ struct FullDiskTests {
     }
     let errors = try #require(told).errors
     #expect(errors.contains("not in the vault yet: there is no room for it"), "\(errors)")
-    #expect(errors.contains("kinvault collect") && !errors.contains("noSpace("), "\(errors)")
+    #expect(errors.contains("delete other files") && !errors.contains("noSpace("), "\(errors)")
     #expect(told?.status == 0)
     try run("rm", [filler.string])
     try vault.mount()

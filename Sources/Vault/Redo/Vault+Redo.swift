@@ -171,7 +171,7 @@ extension Vault {
   private static func advice(on error: VaultError) -> String {
     let next = "The next mount, or command that changes something, tries again."
     if case .noSpace = error {
-      return "there is no room for it on the disk. Make some: kinvault collect. \(next)"
+      return "there is no room for it on the disk: move or delete other files there. \(next)"
     }
     return "\(error.message) \(next)"
   }

@@ -99,8 +99,8 @@ extension VaultError {
         + "could read, so nothing is; reading goes on. An owner's next sync or edit gives it new keys; then sync here: "
         + "kinvault sync"
     case .noSpace:
-      "There is no space left on the disk of the vault. What was saved before is safe, and can be read. To make room: "
-        + "kinvault collect"
+      "There is no space left on the disk of the vault. What was saved before is safe, and can be read. Move or delete other "
+        + "files on that disk, and try again; once there is room, kinvault collect removes what the vault no longer needs."
     case .noRoomForNewKeys(_, let byteCount):
       "Encrypting this member anew needs \(ByteCount.text(byteCount)) on this machine for a while, since what was left on "
         + "the remotes has to come here for it, and the disk has less room. Nothing was begun. Make room, or do it on an "

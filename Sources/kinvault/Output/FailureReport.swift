@@ -184,7 +184,8 @@ extension FailureReport {
       self.init(
         .noSpace,
         "There is no space left on the disk of the vault for what comes from the remote. What was saved here is safe, and "
-          + "can be sent meanwhile: kinvault sync --push. To make room: kinvault collect")
+          + "can be read. Move or delete other files on that disk, and try again; once there is room, kinvault collect "
+          + "removes what the vault no longer needs.")
     case .vault(let cause): self.init(cause)
     case .otherVault, .notThisVault, .notEmpty, .emptied, .tooManyPeople, .crowdedPeople:
       self.init(.refused, error.message)

@@ -69,7 +69,8 @@ extension KeptFailure {
     if work == .ending { return "Look at the files that you changed last." }
     if work == .traces { return "To see what is kept: kinvault leaks" }
     switch kind {
-    case "noSpace": return "Make some, such as by kinvault collect. It is tried again by itself."
+    case "noSpace":
+      return "Make some: move or delete other files on that disk. It is tried again by itself."
     case "readOnly", "permission":
       return "Look at who may write the vault's folder and this machine's state. "
         + "It is tried again by itself."
