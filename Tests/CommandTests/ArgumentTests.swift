@@ -23,7 +23,20 @@ import VaultCrypto
   }
 
   @Test(arguments: [
-    "", "25", "2025-13", "2025-02-29", "1900-02-29", "2025-1-1", "2025-01-01-01", "２０２５",
+    ("20.1.2025", "2025-01-20"), ("3. 5. 2024", "2024-05-03"), ("1.2025", "2025-01"),
+    ("2025-1-1", "2025-01-01"),
+  ])
+  func readsDatesAsRecordsDo(_ text: String, _ date: String) throws {
+    #expect(DateArgument(argument: text)?.text == date)
+    let (typed, known) = (MomentArgument(argument: text), MomentArgument(argument: date))
+    #expect(typed != nil && typed?.start == known?.start && typed?.end == known?.end)
+    let (hour, same) = (MomentArgument(argument: "20.1.2025 14:03"), "2025-01-20 14:03")
+    #expect(hour != nil && hour?.start == MomentArgument(argument: same)?.start)
+  }
+
+  @Test(arguments: [
+    "", "25", "2025-13", "2025-02-29", "1900-02-29", "2025-01-01-01", "２０２５", "1/2/2025",
+    "1.2.25", "31.2.2025", "20.1.2025 14:03",
   ])
   func refusesDatesThatDoNotExist(_ text: String) {
     #expect(DateArgument(argument: text) == nil)

@@ -2,8 +2,8 @@ import ArgumentParser
 import Glibc
 import Vault
 
-/// A time as people type it: `2025`, `2025-01`, `2025-01-20`, `2025-01-20 14:03`, `today`, `yesterday`, or so long ago: `90m`,
-/// `12h`, `7d`.
+/// A time as people type it: `2025`, `2025-01`, `2025-01-20`, `2025-01-20 14:03`, a day also as `20.1.2025`, `today`,
+/// `yesterday`, or so long ago: `90m`, `12h`, `7d`.
 struct MomentArgument: ExpressibleByArgument {
   /// Where it begins and where it is over, in milliseconds since 1970: a day has both.
   let start: UInt64
@@ -24,7 +24,10 @@ struct MomentArgument: ExpressibleByArgument {
       (start, end) = (first, next)
       return
     }
-    let parts = argument.split(maxSplits: 1) { $0 == " " || $0 == "T" }
+    // `3. 5. 2024` has blanks of its own.
+    let isDate = DateArgument(argument: argument) != nil
+    let parts =
+      isDate ? [argument[...]] : argument.split(maxSplits: 1) { $0 == " " || $0 == "T" }
     guard let day = parts.first, let date = DateArgument(argument: String(day)) else { return nil }
     var numbers = date.text.split(separator: "-").compactMap { Int($0) }
     if parts.count == 2 {

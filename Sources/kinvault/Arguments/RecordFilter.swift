@@ -16,7 +16,8 @@ struct RecordFilter: ParsableArguments {
   var type: String?
 
   @Option(
-    help: ArgumentHelp("Only from this date on: 2025-01-20, 2025-01 or 2025.", valueName: "date"))
+    help: ArgumentHelp(
+      "Only from this date on: 2025-01-20, 20.1.2025, 2025-01 or 2025.", valueName: "date"))
   var since: DateArgument?
 
   @Option(

@@ -35,7 +35,8 @@ struct RecordAddCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "When it happened: 2025-01-20, 2025-01 or 2025. Default: today.", valueName: "date"))
+      "When it happened: 2025-01-20, 20.1.2025, 2025-01 or 2025. Default: today.",
+      valueName: "date"))
   var date: DateArgument?
 
   @Option(help: ArgumentHelp("A field; may be given more than once.", valueName: "name=value"))
