@@ -66,6 +66,22 @@ import Testing
     let shown = try program.run("record", "show", path, expecting: 0).output
     #expect(shown.contains("20.01.2025"), "\(shown)")
   }
+
+  /// It was said behind each of them.
+  @Test func aCheckSaysOnceHowADateIsWritten() throws {
+    let program = try Program.withVault()
+    for (title, date) in [("Zahnarzt", "32.13.2025"), ("Ohr", "1/2/2025")] {
+      try program.run(
+        "record", "add", "--member", "Emma", "--type", "note", "--title", title, "--field",
+        "date=\(date)", expecting: 0)
+    }
+    let lines = try program.run("check", expecting: 0).output.split(separator: "\n")
+    let saying = lines.indices.filter { lines[$0].contains("its date cannot be read") }
+    try #require(saying.count == 1 && saying[0] > 2, "\(lines)")
+    #expect(lines[saying[0]].contains("each: "), "\(lines)")
+    #expect(lines[saying[0] - 2].hasSuffix("Ohr/record.md"), "\(lines)")
+    #expect(lines[saying[0] - 1].hasSuffix("Zahnarzt/record.md"), "\(lines)")
+  }
 }
 
 extension Program {

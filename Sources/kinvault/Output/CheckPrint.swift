@@ -17,6 +17,9 @@ struct CheckPrint: Encodable {
 
     /// Whether something that is needed is missing or damaged.
     var isLoss: Bool { severity != "note" && (kind == "missing" || kind == "damaged") }
+
+    /// Whether it is about what somebody has written into a note, whose file is whole.
+    var isOfNote: Bool { kind == "unreadableFrontMatter" || kind == "unreadableDate" }
   }
 
   struct RepairRow: Encodable {
@@ -217,10 +220,24 @@ struct CheckPrint: Encodable {
   private func print(_ rows: [ProblemRow], heading: String) {
     guard !rows.isEmpty else { return }
     Terminal.writeLine("\n\(heading)")
+    var told: Set<String> = []
     for row in rows {
-      Terminal.writeLine("  \(Terminal.visible(place(of: row)))")
-      Terminal.writeLine("    \(Terminal.visible(row.reason))")
-      if row.record != nil || row.member != nil {
+      if !row.isOfNote {
+        print([row])
+      } else if told.insert(row.reason).inserted {
+        print(rows.filter { $0.isOfNote && $0.reason == row.reason })
+      }
+    }
+  }
+
+  /// Some of which the same is to be said.
+  private func print(_ rows: [ProblemRow]) {
+    for place in rows.map(place(of:)).sorted() {
+      Terminal.writeLine("  \(Terminal.visible(place))")
+    }
+    for row in rows.prefix(1) {
+      Terminal.writeLine("    \(rows.count > 1 ? "each: " : "")\(Terminal.visible(row.reason))")
+      if !row.isOfNote, row.record != nil || row.member != nil {
         Terminal.writeLine("    encrypted file: \(Terminal.visible(row.path))")
       }
     }
