@@ -8,6 +8,7 @@ extension MountError: LoggedError {
     case .overlapsVault: "overlapsVault"
     case .alreadyMounted: "alreadyMounted"
     case .mountedElsewhere: "mountedElsewhere"
+    case .mountedUnseen: "mountedUnseen"
     case .notEnded: "notEnded"
     case .refused: "refused"
     case .othersNotAllowed: "othersNotAllowed"

@@ -13,6 +13,8 @@ package enum MountError: Error, Hashable, Sendable {
   case alreadyMounted(FilePath)
   /// A live mount that may be written shows the vault at another place.
   case mountedElsewhere(FilePath, wanted: FilePath)
+  /// A live mount that may be written shows the vault where this process does not see it.
+  case mountedUnseen(FilePath, process: Int32)
   /// A mount that may be written is shown no more, and its process still serves it.
   case notEnded(FilePath, process: Int32)
   /// The kernel or `fusermount3` did not mount; the reason is theirs.
@@ -54,8 +56,12 @@ package enum MountError: Error, Hashable, Sendable {
       "A vault is mounted at \(path) already. Unmount it first: kinvault unmount \(path)"
     case .mountedElsewhere(let path, let wanted):
       "The vault is mounted at \(path) already, and with two mounts that can be written to, one would replace what was saved "
-        + "in the other. To reach it at \(wanted) as well: ln -s \(path) \(wanted). To only look at it there: "
-        + "kinvault mount --read-only \(wanted). To move it there: kinvault unmount \(path), then mount again."
+        + "in the other. To reach it under another name, one that nothing has yet: ln -sT \(path) NAME. To only look at it "
+        + "at \(wanted): kinvault mount --read-only \(wanted). To move it there: kinvault unmount \(path), then mount again."
+    case .mountedUnseen(let path, let process):
+      "The vault is mounted already, at \(path) as process \(process) sees it: in a container, a sandbox or a service with "
+        + "mounts of its own. Unmount it there, or end that process: kill \(process). To only look at the vault meanwhile: "
+        + "kinvault mount --read-only MOUNTPOINT"
     case .notEnded(let path, let process):
       "The mount at \(path) was taken away, but process \(process) still serves it: it saves what was changed, or programs have "
         + "files of it open. Close them and try again. To only look at the vault meanwhile: kinvault mount --read-only MOUNTPOINT"

@@ -26,6 +26,10 @@ import Testing
     let refused = try program.run("mount", second, expecting: 9).errors
     #expect(refused.contains("The vault is mounted at \(first) already"), "\(refused)")
     #expect(refused.contains("kinvault mount --read-only \(second)"), "\(refused)")
+    #expect(!refused.contains("ln -s \(first) \(second)"), "\(refused)")
+    // Nobody is asked for a password, nor is the vault opened, which takes long where it is large.
+    try program.run(
+      "mount", second, environment: ["KINVAULT_PASSWORD_FILE": nil], expecting: 9)
     // No folder is left, in which somebody might save what belongs into the vault.
     #expect(access(second, F_OK) != 0)
 
@@ -70,6 +74,29 @@ import Testing
     var status = stat()
     try #require(stat(second, &status) == 0)
     #expect(status.st_mode & 0o777 == 0o500)
+  }
+
+  /// It was waited for as one that is ending.
+  @Test func oneWhoseFolderWasRenamedIsNamedWhereItIs() throws {
+    let (above, moved) = (first + " above", first + " moved")
+    try #require(mkdir(above, 0o700) == 0)
+    try program.run("mount", "\(above)/place", expecting: 0)
+    defer { _ = try? program.run("unmount", "\(moved)/place") }
+    try #require(rename(above, moved) == 0)
+    let refused = try program.run("mount", second, expecting: 9).errors
+    #expect(refused.contains("The vault is mounted at \(moved)/place already"), "\(refused)")
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "NOT TESTED: only root has mounts of its own"))
+  func oneThatIsNotSeenIsNoneThatIsEnding() throws {
+    defer { unmountAll() }
+    try program.run("mount", first, expecting: 0)
+    let script = "umount \"$1\" && exec \"$2\" mount \"$3\""
+    let refused = try CommandRunner.run(
+      "unshare", ["-m", "sh", "-c", script, "", first, Program.executable, second],
+      environment: program.environment)
+    #expect(refused.status == 9, "\(refused.errors)")
+    #expect(refused.errors.contains("The vault is mounted already, at \(first)"), "\(refused)")
   }
 
   @Test func oneThatWasKilledIsInNobodysWay() throws {

@@ -30,8 +30,29 @@ package enum MountTable {
     try load().last { $0.mountpoint == path }
   }
 
+  /// Where a mount is shown: at its mountpoint, or at another place where a folder above that was renamed since, or the mount
+  /// bound there; nil where it is shown nowhere.
+  static func entry(of mount: RunningMount, in table: [MountTableEntry]) -> MountTableEntry? {
+    if let entry = table.last(where: { $0.mountpoint == mount.mountpoint }),
+      entry.type == vaultType
+    {
+      return entry
+    }
+    // Of those that may be written a vault has one.
+    return table.last { $0.type == vaultType && $0.source == mount.vault && !$0.isReadOnly }
+  }
+
   static func load() throws(MountError) -> [MountTableEntry] {
     parse(try SmallFile.load("/proc/self/mountinfo"))
+  }
+
+  /// What another process sees, which may be in a container; nothing where it has ended, or may not be looked at.
+  static func load(seenBy process: Int32) -> [MountTableEntry] {
+    do throws(MountError) {
+      return parse(try SmallFile.load(FilePath("/proc/\(process)/mountinfo")))
+    } catch {
+      return []
+    }
   }
 
   /// Reads the format of proc(5): fields separated by blanks, optional fields up to a lone `-`,

@@ -72,6 +72,13 @@ package final class Mount: Sendable {
     return mount
   }
 
+  /// Throws what `start` would throw for another mount that is shown and may be written.
+  package static func refuseSecond(
+    at mountpoint: FilePath, stateFolder: FilePath
+  ) throws(MountError) {
+    try MountLock.refuseAtOnce(Mountpoint.resolve(mountpoint), stateFolder: stateFolder)
+  }
+
   private static func mount(
     _ service: Service, on point: Mountpoint, _ setup: MountSetup
   ) throws(MountError) -> FuseSession {

@@ -20,31 +20,51 @@ final class MountLock: Sendable {
   /// Waits for a mount that is just ending.
   ///
   /// - Parameter wanted: Where the vault is to be shown, absolute and without links; for what the person is told.
-  /// - Throws: `alreadyMounted` when another mount that may be written is shown there, `mountedElsewhere` when it is elsewhere;
-  ///   `notEnded` when one that is shown no more is still served after half a minute.
+  /// - Throws: What `refuse` throws; `notEnded` when one that is shown no more is still served after half a minute.
   static func take(for wanted: FilePath, stateFolder: FilePath) throws(MountError) -> MountLock {
     let path = stateFolder.appending(fileName)
     let end = ContinuousClock.now + patience
     while true {
       if let lock = try attempt(at: path) { return lock }
-      var hidden: RunningMount?
-      for mount in try MountRegistry.runningMounts(stateFolder: stateFolder) {
-        guard let entry = try MountTable.entry(at: mount.mountpoint),
-          entry.type == MountTable.vaultType
-        else {
-          hidden = mount
-          continue
-        }
-        if entry.isReadOnly { continue }
-        if mount.mountpoint == wanted { throw .alreadyMounted(wanted) }
-        throw .mountedElsewhere(mount.mountpoint, wanted: wanted)
-      }
+      let hidden = try refuse(wanted, stateFolder)
       guard ContinuousClock.now < end else {
         if let hidden { throw .notEnded(hidden.mountpoint, process: hidden.process) }
         throw .system(call: "flock", path: path, errno: EWOULDBLOCK)
       }
       SystemThread.pause(for: .milliseconds(50))
     }
+  }
+
+  /// Refuses a mount while another one has the right and is shown; without the lock, and so before the vault is opened, which
+  /// takes long where it is large.
+  static func refuseAtOnce(_ wanted: FilePath, stateFolder: FilePath) throws(MountError) {
+    let path = stateFolder.appending(fileName)
+    guard let holder = try MountRegistry.Watch.open(path) else { return }
+    if holder.hasEnded { return }
+    _ = try refuse(wanted, stateFolder)
+  }
+
+  /// - Returns: A mount that is shown no more, or not yet.
+  /// - Throws: `alreadyMounted` when one that may be written is shown where the vault is wanted, `mountedElsewhere` when it is
+  ///   elsewhere, `mountedUnseen` when only the process that serves it sees it.
+  private static func refuse(
+    _ wanted: FilePath, _ stateFolder: FilePath
+  ) throws(MountError) -> RunningMount? {
+    var hidden: RunningMount?
+    for mount in try MountRegistry.runningMounts(stateFolder: stateFolder) {
+      if let entry = MountTable.entry(of: mount, in: try MountTable.load()) {
+        if entry.isReadOnly { continue }
+        if entry.mountpoint == wanted { throw .alreadyMounted(wanted) }
+        throw .mountedElsewhere(entry.mountpoint, wanted: wanted)
+      }
+      let seenThere = MountTable.load(seenBy: mount.process)
+      guard let entry = MountTable.entry(of: mount, in: seenThere) else {
+        hidden = mount
+        continue
+      }
+      if !entry.isReadOnly { throw .mountedUnseen(entry.mountpoint, process: mount.process) }
+    }
+    return hidden
   }
 
   /// Nil while another mount has it. Where no lock can be made there is no mount that may be written either.

@@ -80,6 +80,7 @@ struct MountCommand: ParsableCommand {
   private func startInBackground() throws {
     let folder = try access.folderOptions.folder()
     let place = VaultLocation.absolute(mountpoint)
+    try refuseSecond(of: folder)
     let unlocked = try access.unlockKey(folder: folder)
     var arguments = ["mount", "--vault", folder.string]
     if readOnly { arguments.append("--read-only") }
@@ -107,6 +108,13 @@ struct MountCommand: ParsableCommand {
     Terminal.note("Mounted at \(place). To unmount: kinvault unmount \(place)")
   }
 
+  /// Before anybody is asked for a password.
+  private func refuseSecond(of folder: FilePath) throws {
+    if readOnly { return }
+    let state = Environment.stateRoot.appending(try Vault.describe(folder: folder).vault.hex)
+    try Mount.refuseSecond(at: FilePath(mountpoint), stateFolder: state)
+  }
+
   private func launch(
     _ arguments: [String], key: borrowing DeviceUnlockKey
   ) throws(MountError) {
@@ -120,6 +128,7 @@ struct MountCommand: ParsableCommand {
   }
 
   private func serveInForeground() throws {
+    try refuseSecond(of: access.folderOptions.folder())
     let (vault, remotes) = try access.openWithRemotes(readOnly ? .reading : .writing) {
       MountLog.begin($0, isWatched: true)
     }

@@ -206,7 +206,8 @@ extension FailureReport {
     let status: ExitStatus =
       switch error {
       case .notADirectory, .notEmpty, .overlapsVault: .refused
-      case .alreadyMounted, .mountedElsewhere, .notEnded, .busy, .stillServing: .busy
+      case .alreadyMounted, .mountedElsewhere, .mountedUnseen, .notEnded, .busy, .stillServing:
+        .busy
       case .refused, .othersNotAllowed, .noDevice: .unsupported
       case .notMounted: .notFound
       case .notUnmounted, .backgroundFailed, .backgroundDied: .system
