@@ -21,13 +21,13 @@ import Testing
 
   @discardableResult
   private func clone(
-    isLazy: Bool = false, expecting status: Int32?
+    isLazy: Bool = false, _ options: String..., expecting status: Int32?
   ) throws -> CommandResult {
     try laptop.run(
       [
         "clone", usb, laptop.vault, "--name", "usb", "--words-file", desk.program.wordsFile,
         "--password-file", desk.program.passwordFile, "--device", "laptop",
-      ] + (isLazy ? ["--lazy"] : []), expecting: status)
+      ] + options + (isLazy ? ["--lazy"] : []), expecting: status)
   }
 
   /// A folder stands where the machine is to remember what it has seen of the remote, or something else.
@@ -64,6 +64,18 @@ import Testing
     try clone(expecting: 0)
     try expectAll()
     try expectOneDevice()
+  }
+
+  /// A script says yes beforehand to what the first time has nothing to ask.
+  @Test func theSameCommandGoesOnAsTheSameDeviceWithYesAsWell() throws {
+    _ = try cloneCutShort()
+    try clone("--yes", expecting: 0)
+    try expectAll()
+    try expectOneDevice()
+    // Of one that has come whole the words make a new device.
+    try clone("--yes", expecting: 0)
+    let devices = try laptop.run("device", "list", expecting: 0).output.split(separator: "\n")
+    #expect(devices.count { $0.contains("laptop") } == 2, "\(devices)")
   }
 
   /// This machine is a device, and nothing else has come about.

@@ -144,27 +144,26 @@ struct CloneCommand: ParsableCommand {
 
   /// Asks before a folder is begun on a machine that has the vault in another one.
   ///
-  /// - Returns: Whether the person has said yes.
+  /// - Returns: Whether there was something to ask, and the person has said yes.
   private func confirm(_ folder: FilePath, _ state: StateFolder) throws -> Bool {
-    if yes { return true }
     // What an interrupted clone has begun is gone on with; who asks to be approved is told before they type anything.
     guard !fromDevice, !VaultLocation.hasDescription(folder), try state.hasDevice() else {
       return false
     }
     let consequence = wordsFile == nil ? "" : "\(Self.replacement)\n"
     try Confirmation.require(
-      "\(Self.otherFolder)\n\(consequence)Go on with this folder?", isGiven: false)
+      "\(Self.otherFolder)\n\(consequence)Go on with this folder?", isGiven: yes)
     return true
   }
 
   /// This machine's key: it is a device already, or becomes a new one.
   ///
-  /// - Parameter isMeant: Whether a new one may take the place of one that is there.
+  /// - Parameter isMeant: Whether another folder was given up for this one, so that a new one may take its place.
   private func enrol(
     _ copy: VaultCopy, in folder: FilePath, replacing isMeant: Bool
   ) throws -> DeviceUnlockKey {
     if try copy.hasDevice() {
-      // What was cut short goes on as the device that it has made, also when it is given as before, with the words.
+      // What was cut short goes on as the device that it has made, also when it is given as before, with the words and --yes.
       let goesOn = try RemoteRegistry(state: copy.state).hasUnfinishedClone()
       if wordsFile == nil || goesOn && !isMeant {
         if let key = try SessionKeys.load(vault: copy.id),
@@ -177,7 +176,8 @@ struct CloneCommand: ParsableCommand {
           question: "This machine knows the vault. Its password: "
         ).takeKey()
       }
-      try Confirmation.require("\(Self.replacement)\nMake it a new device?", isGiven: isMeant)
+      try Confirmation.require(
+        "\(Self.replacement)\nMake it a new device?", isGiven: yes || isMeant)
     }
     let words = try WordsInput.read(wordsFile: wordsFile)
     let password = try deviceOptions.newPassword()
