@@ -32,6 +32,18 @@ import VaultSync
       table.lines(width: nil)[1] == "x  a title that is rather long  Emma/a path that is long")
   }
 
+  /// Names of a family side by side made lines of hundreds of columns.
+  @Test func ofSeveralThatAreCutTheWidestIsCutFirst() {
+    var table = Table(columns: [
+      .init(heading: "A", isCut: true), .init(heading: "B", isCut: true), .init(heading: "ID"),
+    ])
+    table.add(["Emma", "a name that is rather long", "63b29977"])
+    #expect(table.lines(width: 30)[1] == "Emma  a name that i…  63b29977")
+    table.add(["another name that is long", "b", "214712c6"])
+    #expect(table.lines(width: 34)[1] == "Emma         a name tha…  63b29977")
+    #expect(table.lines(width: 10)[2] == "another…  b         214712c6")
+  }
+
   @Test func longNumbersAreCutWhereNothingIsKnownOfThem() {
     let (member, device) = (
       String(repeating: "3f", count: 32), String(repeating: "a0", count: 32)

@@ -344,6 +344,16 @@ import Testing
     #expect(try two.ben("member", "list", expecting: 0).output.contains("Emma"))
   }
 
+  /// They stood in one line, which was as wide as all of a family's names.
+  @Test func eachMemberThatSomebodyCanReadHasALine() throws {
+    let program = try Program.withVault()
+    try program.run("member", "add", "Liam", expecting: 0)
+    let lines = try program.run("people", "list", expecting: 0).output.split(separator: "\n")
+    try #require(lines.count == 3, "\(lines)")
+    #expect(lines[1].cells.dropLast().last == "Emma (owner)", "\(lines)")
+    #expect(lines[2].cells == ["Liam (owner)"], "\(lines)")
+  }
+
   @Test func fromTheInvitationToASharedMember() throws {
     let two = try TwoPeople()
     let listed = try two.anna.run("people", "list", expecting: 0)

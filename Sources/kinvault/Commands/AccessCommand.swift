@@ -93,7 +93,11 @@ struct AccessListCommand: ParsableCommand {
         })
       return
     }
-    var table = Table("MEMBER", "WHO", "AS", "GIVEN BY", "WHEN", "UNTIL")
+    var table = Table(columns: [
+      .init(heading: "MEMBER", isCut: true), .init(heading: "WHO", isCut: true),
+      .init(heading: "AS"), .init(heading: "GIVEN BY", isCut: true), .init(heading: "WHEN"),
+      .init(heading: "UNTIL"),
+    ])
     for line in lines {
       table.add([
         Terminal.visible(line.member), people.name(of: line.access.person), line.role,

@@ -29,7 +29,10 @@ struct ConflictsListCommand: ParsableCommand {
       try JSONOutput.print(rows)
       return
     }
-    var table = Table("ID", "RECORD", "WRITTEN", "ON", "HOLDS")
+    var table = Table(columns: [
+      .init(heading: "ID"), .init(heading: "RECORD", isCut: true), .init(heading: "WRITTEN"),
+      .init(heading: "ON"), .init(heading: "HOLDS"),
+    ])
     for row in rows {
       table.add([
         row.shortID, row.record, DateText.written(milliseconds: row.milliseconds), row.device,

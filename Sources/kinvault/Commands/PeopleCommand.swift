@@ -121,17 +121,22 @@ private struct PeopleList {
   }
 
   var table: Table {
-    var table = Table("NAME", "VERIFIED", "SINCE", "CAN READ", "ID")
+    var table = Table(columns: [
+      .init(heading: "NAME"), .init(heading: "VERIFIED"), .init(heading: "SINCE"),
+      .init(heading: "CAN READ", isCut: true), .init(heading: "ID"),
+    ])
     for person in shown {
       let name = everyone.name(of: person.id)
-      let reads = canRead(person.id).map { "\(Terminal.visible($0.member)) (\($0.role))" }
+      let reads = canRead(person.id).map { "\($0.member) (\($0.role))" }
+      let stranger = byteCount(person).map { "a stranger: \(ByteCount.text($0))" }
       table.add([
         person.isSelf ? "\(name) (you)" : name,
         person.isSelf ? "" : person.verification.text,
-        DateText.local(milliseconds: person.since),
-        byteCount(person).map { "a stranger: \(ByteCount.text($0))" }
-          ?? reads.joined(separator: ", "), person.id.shortHex,
+        DateText.local(milliseconds: person.since), stranger ?? reads.first ?? "",
+        person.id.shortHex,
       ])
+      // A line for each of a family's members, which one line would not hold.
+      if stranger == nil { for read in reads.dropFirst() { table.add(["", "", "", read, ""]) } }
     }
     return table
   }

@@ -45,13 +45,15 @@ struct Table {
     return all.map { line(of: $0, widths: widths) }
   }
 
-  /// What is last has a third of a line, if it needs so much, or what is left.
+  /// What is last has a third of a line, if it needs so much, or what is left; of what is cut the widest gives up most.
   private func narrow(_ widths: inout [Int], to width: Int) {
     let last = widths.count - 1
     func used() -> Int { widths[..<last].reduce(0) { $0 + $1 + 2 } }
-    let excess = used() + min(widths[last], width / 3) - width
-    if excess > 0, let column = columns[..<last].firstIndex(where: \.isCut) {
-      widths[column] = min(widths[column], max(8, widths[column] - excess))
+    let cut = columns[..<last].indices.filter { columns[$0].isCut }
+    while used() + min(widths[last], width / 3) > width,
+      let widest = cut.max(by: { widths[$0] < widths[$1] }), widths[widest] > 8
+    {
+      widths[widest] -= 1
     }
     widths[last] = min(widths[last], max(8, width - used()))
   }
