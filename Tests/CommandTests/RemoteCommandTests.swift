@@ -43,6 +43,26 @@ import Testing
     #expect(try desk.run("sync", "usb", expecting: 14).errors.contains(reason))
   }
 
+  @Test func whatIsNoPartOfAVaultIsToldAgainOnceItWasGone() throws {
+    try desk.write("one", titled: "Visit")
+    try desk.run("remote", "add", "usb", usb, expecting: 0)
+    try desk.run("sync", expecting: 0)
+    func inHeads(_ command: String) throws {
+      let script = "for f in '\(usb)'/members/*/heads; do \(command) \"$f/notes.txt\"; done"
+      #expect(try CommandRunner.run("sh", ["-c", script]).status == 0)
+    }
+    func isTold() throws -> Bool {
+      try desk.run("sync", expecting: 0).output.contains("It is no part of a vault")
+    }
+    for _ in 0..<2 {
+      try inHeads("touch")
+      #expect(try isTold())
+      #expect(try !isTold())
+      try inHeads("rm")
+      #expect(try !isTold())
+    }
+  }
+
   /// Nobody can do anything about it, and it goes in a week.
   @Test func whatAnInterruptedSyncLeftIsToldOnce() throws {
     try desk.write("one", titled: "Visit")

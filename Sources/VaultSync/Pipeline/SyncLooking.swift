@@ -78,6 +78,7 @@ struct SyncLooking {
       hasToldOfListing = session.report.problems.count > problemCount
     }
     session.remember { $0.lastCargoLook = look.lastTurn ?? $0.lastCargoLook }
+    session.change { $0.listedFolders.formUnion(look.listedFolders) }
     shown = look
     return look
   }

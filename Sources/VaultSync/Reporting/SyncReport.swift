@@ -78,8 +78,10 @@ package struct SyncReport: Sendable {
   package var traffic = SyncTraffic()
   /// Records that changed here.
   package var changedRecordCount = 0
-  /// What was found wrong or stands out, worst first.
+  /// What was found wrong or stands out, worst first; of one kind no more than `problemLimit`.
   package var problems: [SyncProblem] = []
+  /// Folders of the remote that were listed: what is no part of a vault in them is among the problems.
+  package var listedFolders: Set<String> = []
   /// Commits that are here and not on the remote yet.
   package var pendingCommitCount: UInt64 = 0
   /// Heads on the remote that were not taken here.
@@ -98,6 +100,9 @@ package struct SyncReport: Sendable {
   package var doorbellTopics: Set<String> = []
 
   package init() {}
+
+  /// A hostile store can have any number of them.
+  package static let problemLimit = 50
 
   /// Another sync may bring more of what is read here, once the remote gives it or a person agrees.
   package var mayBringMore: Bool { hasUnreadHeads || !massChanges.isEmpty }

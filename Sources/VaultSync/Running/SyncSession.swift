@@ -118,8 +118,8 @@ final class SyncSession: Sendable {
       let alike = state.report.problems.count {
         $0.kind == problem.kind && $0.severity == problem.severity
       }
-      // A hostile store can have any number of them, and notes leave warnings their room.
-      if alike < Self.problemLimit { state.report.problems.append(problem) }
+      // Notes leave warnings their room.
+      if alike < SyncReport.problemLimit { state.report.problems.append(problem) }
     }
   }
 
@@ -161,9 +161,6 @@ final class SyncSession: Sendable {
       }
     }
   }
-
-  /// So many problems of one kind are named.
-  private static let problemLimit = 50
 
   func change(_ body: (inout SyncReport) -> Void) { state.withLock { body(&$0.report) } }
 

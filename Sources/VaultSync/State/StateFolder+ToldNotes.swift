@@ -3,27 +3,60 @@ import MachineState
 import VaultCrypto
 import VaultErrors
 
-/// Which notes of syncs were told on this machine about which nobody can do anything. Docs/Format.md, "This machine's state".
+/// A note of a sync about which nobody can do anything.
+package struct ToldNote: Hashable, Sendable {
+  /// Of what lies on the remote.
+  let path: String
+  let text: String
+
+  package init(path: String, text: String) { (self.path, self.text) = (path, text) }
+
+  fileprivate var folder: String {
+    path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+  }
+}
+
+/// Which of these notes were told on this machine. Docs/Format.md, "This machine's state".
 extension StateFolder {
   private static let toldNotesPath: BlobPath = "told-notes"
-  private static let noteMarkByteCount = 8
+  private static let folderMarkByteCount = 4
+  private static let noteMarkByteCount = folderMarkByteCount + 8
 
   /// So many are remembered: whoever can write to a remote has any number of them told.
   package static let toldNoteLimit = 1_024
 
   /// Those of these notes that were not told before. From now on they are, unless the state cannot be written.
-  package func untoldNotes(_ notes: [String]) throws(VaultError) -> Set<String> {
+  ///
+  /// - Parameter listed: Folders of the remote of which these are all the notes there are: what was told before of something
+  ///   in them that is not there any more is told again when it comes back.
+  package func untoldNotes(
+    _ notes: [ToldNote], on remote: String, listed: Set<String> = []
+  ) throws(VaultError) -> Set<ToldNote> {
+    func folderMark(_ folder: String) -> [UInt8] {
+      Self.mark(of: "\(remote) \(folder)", byteCount: Self.folderMarkByteCount)
+    }
+    let marks = notes.map { note -> [UInt8] in
+      let text = "\(remote) \(note.path): \(note.text)"
+      let rest = Self.noteMarkByteCount - Self.folderMarkByteCount
+      return folderMark(note.folder) + Self.mark(of: text, byteCount: rest)
+    }
+    let (there, looked) = (Set(marks), Set(listed.map { folderMark($0) }))
     let before = try toldNotes()
-    let known = Set(before)
-    var told = before
-    var new: Set<String> = []
-    for note in notes {
-      let mark = Array(Digest.sha256(Array(note.utf8)).bytes.prefix(Self.noteMarkByteCount))
+    var told = before.filter { mark in
+      there.contains(mark) || !looked.contains(Array(mark.prefix(Self.folderMarkByteCount)))
+    }
+    let known = Set(told)
+    var new: Set<ToldNote> = []
+    for (note, mark) in zip(notes, marks) {
       guard !known.contains(mark), new.insert(note).inserted else { continue }
       told.append(mark)
     }
-    if !new.isEmpty { try keepToldNotes(told.suffix(Self.toldNoteLimit)) }
+    if told != before { try keepToldNotes(told.suffix(Self.toldNoteLimit)) }
     return new
+  }
+
+  private static func mark(of text: String, byteCount: Int) -> [UInt8] {
+    Array(Digest.sha256(Array(text.utf8)).bytes.prefix(byteCount))
   }
 
   private func keepToldNotes(_ marks: ArraySlice<[UInt8]>) throws(VaultError) {

@@ -44,6 +44,7 @@ struct SyncOutcome: Encodable {
   var changedRecords = 0
   var pendingCommits: UInt64 = 0
   var problems: [ProblemRow] = []
+  private var listedFolders: Set<String> = []
   var moves: [MoveRow] = []
   var records: [RecordRow] = []
   /// Access that was taken away because it was due, and this person's own that has ended, in words.
@@ -73,6 +74,7 @@ struct SyncOutcome: Encodable {
     changedRecords = report.changedRecordCount
     pendingCommits = report.pendingCommitCount
     problems = report.problems.map(ProblemRow.init)
+    listedFolders = report.listedFolders
     moves = report.moves.sorted { $0.path.string < $1.path.string }.map {
       MoveRow(direction: $0.direction.rawValue, path: $0.path.string, bytes: $0.byteCount)
     }
@@ -162,14 +164,16 @@ struct SyncOutcome: Encodable {
 
   /// The problems without those notes that were told before, and about which nobody can do anything.
   private func untold(in memory: StateFolder) -> [ProblemRow] {
+    if isDryRun { return problems }
     let idle = problems.filter(\.isIdle)
-    if idle.isEmpty || isDryRun { return problems }
-    let new: Set<String>
-    do { new = try memory.untoldNotes(idle.map { $0.note(of: remote) }) } catch {
+    // Of more than that there may be others.
+    let listed = idle.count < SyncReport.problemLimit ? listedFolders : []
+    let new: Set<ToldNote>
+    do { new = try memory.untoldNotes(idle.map(\.note), on: remote, listed: listed) } catch {
       // Where it cannot be read what was told, everything is.
       return problems
     }
-    return problems.filter { !$0.isIdle || new.contains($0.note(of: remote)) }
+    return problems.filter { !$0.isIdle || new.contains($0.note) }
   }
 
   private var summary: String {
@@ -207,8 +211,8 @@ extension SyncOutcome.ProblemRow {
     severity == Problem.Severity.note.rawValue && kind == SyncProblem.Kind.foreignFile.rawValue
   }
 
-  /// What is told of a remote with it.
-  fileprivate func note(of remote: String) -> String { "\(remote) \(path): \(text)" }
+  /// As it is remembered that it was told.
+  fileprivate var note: ToldNote { ToldNote(path: path, text: text) }
 
   init(_ problem: SyncProblem) {
     self.init(
