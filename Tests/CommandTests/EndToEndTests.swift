@@ -266,7 +266,12 @@ import Testing
     try program.run("member", "list", "--password-file", "/nonexistent", expecting: 6)
     try program.run("member", "list", "--vault", "/nonexistent", expecting: 6)
     try program.run("member", "add", "Emma", expecting: 11)
-    try program.run("member", "add", "a/b", expecting: 2)
+    for name in ["a/b", " ", "two\nlines", "red \u{1b}[31m"] {
+      try program.run("member", "add", name, expecting: 2)
+      try program.run("member", "rename", "Emma", name, expecting: 2)
+    }
+    let alike = try program.run("record", "list", "--member", "emma", expecting: 6).errors
+    #expect(alike.contains("There is \u{201C}Emma\u{201D}."), "\(alike)")
     try program.run("member", "nonsense", expecting: 2)
     try program.run("record", "show", "Emma/Nothing", expecting: 6)
     try program.run(

@@ -69,10 +69,16 @@ struct RecordLookup {
         throw CommandError.notFound("\(offer.line).")
       }
       throw CommandError.notFound(
-        "There is no family member \u{201C}\(Terminal.visible(text))\u{201D}. "
+        "There is no family member \u{201C}\(Terminal.visible(text))\u{201D}. \(alike(text))"
           + "To see all: kinvault member list")
     }
     return member
+  }
+
+  /// Which member may be meant, whose name has other capital letters.
+  private func alike(_ text: String) -> String {
+    let name = vault.members.map(\.name.string).first { $0.lowercased() == text.lowercased() }
+    return name.map { "There is \u{201C}\(Terminal.visible($0))\u{201D}. " } ?? ""
   }
 
   /// - Throws: `notFound` when nothing fits, `usage` when more than one record does.

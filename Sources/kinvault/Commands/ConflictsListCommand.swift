@@ -31,7 +31,7 @@ struct ConflictsListCommand: ParsableCommand {
     }
     var table = Table(columns: [
       .init(heading: "ID"), .init(heading: "RECORD", isCut: true), .init(heading: "WRITTEN"),
-      .init(heading: "ON"), .init(heading: "HOLDS"),
+      .init(heading: "ON", isCut: true), .init(heading: "HOLDS"),
     ])
     for row in rows {
       table.add([

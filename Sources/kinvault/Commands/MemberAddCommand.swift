@@ -26,12 +26,13 @@ struct MemberAddCommand: ParsableCommand {
   }
 }
 
-/// Names that members can have.
+/// Names that members can have who are named by a command. A mount gives them any that a folder has.
 enum MemberName {
   static func checked(_ text: String) throws(CommandError) -> FileName {
-    guard let name = FileName(text), !text.allSatisfy(\.isWhitespace) else {
+    guard let name = FileName(text), DeviceName.isGood(text), !text.allSatisfy(\.isWhitespace)
+    else {
       throw .usage(
-        "A member's name is a folder's name as well: 1 to 255 bytes, without \u{2018}/\u{2019}, not \u{2018}.\u{2019} or \u{2018}..\u{2019}."
+        "A member's name is a folder's name as well: 1 to 255 bytes that show, on one line, without \u{2018}/\u{2019}, not \u{2018}.\u{2019} or \u{2018}..\u{2019}."
       )
     }
     return name
