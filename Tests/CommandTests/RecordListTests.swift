@@ -67,6 +67,20 @@ import Testing
     #expect(shown.contains("20.01.2025"), "\(shown)")
   }
 
+  /// There was nothing to show, as if there were no such records.
+  @Test func aTimeThatEndsBeforeItBeginsIsRefused() throws {
+    let program = try Program.withVault()
+    for command in [["record", "list"], ["search", "note"]] {
+      for (since, until, status) in [
+        ("2025", "2024", 2), ("2024-06", "1.5.2024", 2), ("2024-06", "2024", 0),
+        ("2024", "2024-01", 0), ("2024-05-01", "1.5.2024", 0),
+      ] as [(String, String, Int32)] {
+        let found = try program.run(command + ["--since", since, "--until", until])
+        #expect(found.status == status, "\(since) \(until): \(found.errors)")
+      }
+    }
+  }
+
   /// It was said behind each of them.
   @Test func aCheckSaysOnceHowADateIsWritten() throws {
     let program = try Program.withVault()

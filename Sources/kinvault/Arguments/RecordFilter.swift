@@ -25,6 +25,12 @@ struct RecordFilter: ParsableArguments {
   )
   var until: DateArgument?
 
+  func validate() throws {
+    // `2024` begins and ends with what is in it.
+    guard let since, let until, since.text.prefix(until.text.count) > until.text else { return }
+    throw ValidationError("--until is before --since, so there is nothing between them.")
+  }
+
   func members(in vault: Vault) throws -> [Member] {
     try member.map { [try RecordLookup(vault: vault).member(named: $0)] } ?? vault.members
   }
