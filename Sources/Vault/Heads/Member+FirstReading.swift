@@ -159,7 +159,7 @@ extension Member {
           problems.append(Problem(error, path: path))
           state.withLock { $0.damage = error }
         }
-        guard !isOwn, try isLost(mark, of: device, heads) else { continue }
+        guard !isOwn, try lostHead(mark, heads) == .missed else { continue }
         if rollback.isLifted {
           try context.state.acceptRollback(of: mark.path, to: 0, .zero)
         } else {
@@ -182,27 +182,6 @@ extension Member {
       }
     }
     return problems
-  }
-
-  /// Whether the head of a device that may still write is gone, and what it alone had brought with it: of those whose word
-  /// proves it nobody has read it. No program of ours removes a head.
-  private func isLost(
-    _ mark: Watermark, of device: DeviceID, _ heads: HeadsState
-  ) throws(VaultError) -> Bool {
-    let links = register.links
-    // Whatever the date: this machine's clock may be wrong.
-    let isWriters = context.people.persons.values.contains { person in
-      person.devices[device] != nil && links.role(of: person.id, now: 0)?.mayWrite ?? false
-    }
-    guard mark.counter > 0, isWriters else { return false }
-    let witnesses = self.witnesses
-    let isRead = heads.loaded.values.contains { other in
-      witnesses.proves(other.device, of: device)
-        && other.head.takesOver(device, upTo: mark.counter)
-    }
-    if isRead { return false }
-    // What is wrong with one that is here, and was not taken, is told by itself.
-    return try !register.files().contains { $0.device == device }
   }
 }
 

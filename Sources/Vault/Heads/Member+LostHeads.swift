@@ -12,49 +12,54 @@ extension Vault {
     guard case .head(let id, let device)? = VaultPath(parsing: problem.path),
       let member = member(id)
     else { return true }
-    return member.devicesOfWriters.contains(device)
+    return member.witnesses.isWriters(device)
   }
+}
+
+/// A head that this machine has seen, of a device that counts and may write, whose file is not in the folder any more: no program
+/// of ours removes one.
+enum LostHead {
+  /// Another device has read it, or a newer one of its device, of those whose word proves that.
+  case read
+  /// What it alone had brought does not show. Nor does it where an editor says that they have read somebody else's: they could
+  /// leave out what that one wrote, and who takes the file away with it would have it collected.
+  case missed
 }
 
 /// Heads that were here and are gone: but for what this machine remembers nothing says that anything is missing.
 extension Member {
-  /// What is told of heads that this machine has seen, whose devices count and may write, and whose files are not in the folder
-  /// any more. It is no damage where other heads that are followed have what they bring.
+  /// What is told of this member's heads that are lost. It is no damage where others that are followed have what they bring.
   func lostHeads() throws(VaultError) -> [Problem] {
-    let writers = devicesOfWriters
-    var problems: [Problem] = []
-    for mark in try context.state.loadWatermarks().marks {
-      guard case .head(id, let device) = mark.path, mark.counter > 0, writers.contains(device),
-        !isRetold(device, counter: mark.counter, hash: mark.hash),
-        try storing(context.store.size(of: BlobPath(mark.path.string))) == nil
-      else { continue }
-      let isRead = device != context.device.id && isReadByOthers(device, upTo: mark.counter)
-      problems.append(
-        Problem(
-          .missing, isRead ? .warning : .damage, path: mark.path.string,
-          reason: "it is not there any more, though this machine has seen it: "
-            + (isRead
-              ? "other devices have what its device has written"
-              : "what its device has written last does not show"),
-          member: name.string))
-    }
-    return problems
-  }
-
-  fileprivate var devicesOfWriters: Set<DeviceID> {
-    let (links, now) = (register.links, context.clock.milliseconds())
-    let writers = context.people.persons.values.filter { person in
-      links.role(of: person.id, now: now)?.mayWrite ?? false
-    }
-    return Set(writers.flatMap(\.devices.keys))
-  }
-
-  /// Whether another device whose head is followed has read this one's up to there, or taken it over.
-  private func isReadByOthers(_ device: DeviceID, upTo counter: UInt64) -> Bool {
-    heads.withLock { heads in
-      heads.loaded.values.contains {
-        $0.device != device && $0.head.takesOver(device, upTo: counter)
+    let marks = try context.state.loadWatermarks().marks
+    return try heads.withLock { (heads) throws(VaultError) in
+      var problems: [Problem] = []
+      for mark in marks {
+        guard let lost = try lostHead(mark, heads) else { continue }
+        problems.append(
+          Problem(
+            .missing, lost == .read ? .warning : .damage, path: mark.path.string,
+            reason: "it is not there any more, though this machine has seen it: "
+              + (lost == .read
+                ? "other devices have what its device has written"
+                : "what its device has written last does not show"),
+            member: name.string))
       }
+      return problems
     }
+  }
+
+  /// What became of the head of this member that was seen; nil where it is not lost, and for what is no such head.
+  func lostHead(_ mark: Watermark, _ heads: HeadsState) throws(VaultError) -> LostHead? {
+    let witnesses = self.witnesses
+    guard case .head(id, let device) = mark.path, mark.counter > 0, witnesses.isWriters(device),
+      heads.retelling(of: device, HeadMark(mark), by: witnesses) == nil,
+      try storing(context.store.size(of: BlobPath(mark.path.string))) == nil
+    else { return nil }
+    if device == context.device.id { return .missed }
+    let isRead = heads.loaded.values.contains { other in
+      other.device != device && witnesses.proves(other.device, of: device)
+        && other.head.takesOver(device, upTo: mark.counter)
+    }
+    return isRead ? .read : .missed
   }
 }

@@ -43,13 +43,23 @@ struct Witnesses: Sendable {
   }
 
   /// The devices of people who may write the member, those too that wait for a closing, and may count when it comes.
-  fileprivate var writersDevices: Set<DeviceID> {
-    let writers = people.persons.values.filter { links.role(of: $0.id, now: 0)?.mayWrite ?? false }
+  var writersDevices: Set<DeviceID> {
+    let writers = people.persons.values.filter(isWriter)
     return Set(writers.flatMap { Array($0.devices.keys) + Array($0.waiting.keys) })
+  }
+
+  /// Whether the device counts, and is of somebody who may write the member.
+  func isWriters(_ device: DeviceID) -> Bool {
+    people.persons.values.contains { $0.devices[device] != nil && isWriter($0) }
   }
 
   private func isOwners(_ device: DeviceID) -> Bool {
     people.persons.values.contains { $0.devices[device] != nil && isOwner($0) }
+  }
+
+  /// Whatever the date: this machine's clock may be wrong, and no clock decides whose heads count.
+  private func isWriter(_ person: Person) -> Bool {
+    links.role(of: person.id, now: 0)?.mayWrite ?? false
   }
 
   /// Whatever the date: this machine's clock may be wrong.

@@ -33,16 +33,7 @@ extension Member {
   }
 
   /// Whether a device of somebody who may write has no head that is followed here: it has not come, or was taken over.
-  var hasWritersWithoutHead: Bool {
-    let followed = followedDevices
-    let access = register.links.access
-    return context.people.persons.values.contains { person in
-      // Whatever the date: this machine's clock may be wrong.
-      access.mayWrite(person.id, at: 0)
-        && !(followed.isSuperset(of: person.devices.keys)
-          && followed.isSuperset(of: person.waiting.keys))
-    }
-  }
+  var hasWritersWithoutHead: Bool { !witnesses.writersDevices.isSubset(of: followedDevices) }
 
   /// Whether a device that counts has no head that is followed here, of somebody who has access or could write once: what such
   /// a device knows it may name when it writes. Nobody else's does; else whoever can write to the folder could make some up.
