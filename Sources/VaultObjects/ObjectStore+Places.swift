@@ -301,9 +301,7 @@ extension ObjectStore {
 
   /// Whether what this process has put in the object's place may be on no disk: then it is to be put there once more before a
   /// head names it.
-  package func isDoubtful(_ name: ObjectName) -> Bool {
-    staged.withLock { $0.isDoubtful(name) } || staging?.isDoubtful(name) ?? false
-  }
+  package func isDoubtful(_ name: ObjectName) -> Bool { staging?.isDoubtful(name) ?? false }
 
   /// Whether what stands in an object's place has the content that the name is of: anybody could put something there.
   func opens(_ kind: ObjectKind, _ place: ObjectPlace) -> Bool {

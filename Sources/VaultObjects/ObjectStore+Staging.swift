@@ -238,7 +238,6 @@ extension ObjectStore {
     try staging.writing(place.name) { () throws(BlobStoreError) in
       try store.put(path(of: place.name), file, .always)
     }
-    staged.withLock { $0.noteRewritten(place.name) }
   }
 
   /// - Throws: `missing` for what is nowhere here, unless a lazy vault keeps it elsewhere.
@@ -293,7 +292,8 @@ extension ObjectStore {
   package func restage(from position: Int = 0) {
     guard let staging else { return }
     let freed = staged.withLock { staged in
-      staged.restage(from: position) { name in
+      if position == 0 { staging.doubt(staged.publishedNames) }
+      return staged.restage(from: position) { name in
         do throws(BlobStoreError) {
           try store.link(path(of: name), to: staging.path(of: name))
           return true

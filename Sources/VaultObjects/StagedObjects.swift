@@ -37,11 +37,6 @@ struct StagedObjects: Sendable {
   /// What commits of this process have made durable, as far back as it remembers.
   private(set) var settled: Set<ObjectName> = []
   private static let settledLimit = 1 << 16
-  /// What commits that failed had brought to its place: the disk may have lost it, which it says once, and what is there is
-  /// no proof.
-  private var doubtful: Set<ObjectName> = []
-  /// What of that the commit under way has written anew.
-  private var rewritten: Set<ObjectName> = []
   /// Objects whose file a thread is bringing to the staging folder, to count it when it is whole.
   private var arriving: Set<ContentDigest> = []
   /// Objects in the staging folder that had no user when they were looked at last.
@@ -132,21 +127,14 @@ struct StagedObjects: Sendable {
     published.append(digest)
   }
 
-  /// Whether the object has to be written anew wherever its file is there.
-  func isDoubtful(_ name: ObjectName) -> Bool {
-    doubtful.contains(name) && !rewritten.contains(name)
-  }
-
-  /// The commit under way has written it as a new file.
-  mutating func noteRewritten(_ name: ObjectName) { rewritten.insert(name) }
+  /// What these are called in their places.
+  var publishedNames: [ObjectName] { published.compactMap { entries[$0]?.sealed.name } }
 
   /// The commit is done, and with it what it has brought to its place; returns the sizes of what was in memory.
   mutating func settle() -> [Int] {
     defer { published = [] }
-    doubtful.subtract(rewritten)
-    rewritten = []
     if settled.count > Self.settledLimit { settled = [] }
-    settled.formUnion(published.compactMap { entries[$0]?.sealed.name })
+    settled.formUnion(publishedNames)
     return published.compactMap { digest in
       guard let entry = entries[digest], entry.isPublished else { return nil }
       entries[digest] = nil
@@ -162,10 +150,6 @@ struct StagedObjects: Sendable {
   /// - Returns: The sizes of what is not needed in memory any more.
   mutating func restage(from position: Int, link: (ObjectName) -> Bool) -> [Int] {
     defer { published.removeSubrange(position...) }
-    if position == 0 {
-      doubtful.formUnion(published.compactMap { entries[$0]?.sealed.name })
-      rewritten = []
-    }
     return published[position...].compactMap { digest in
       guard var entry = entries[digest], entry.isPublished else { return nil }
       let isHeld = entry.place.heldByteCount != nil

@@ -138,6 +138,9 @@ package final class Staging: Sendable {
   /// Whether a file that this process has put in the object's place may be on no disk, which no barrier says any more.
   package func isDoubtful(_ name: ObjectName) -> Bool { unsettled.withLock { $0.isDoubtful(name) } }
 
+  /// A commit that failed had brought these to their places.
+  func doubt(_ names: [ObjectName]) { unsettled.withLock { $0.doubt(names) } }
+
   /// How many barriers have failed so far. To be asked before the first write that a barrier is to be after.
   package var failedBarriers: UInt64 { unsettled.withLock { $0.failureCount } }
 

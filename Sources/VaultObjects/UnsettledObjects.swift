@@ -5,8 +5,9 @@ import VaultModel
 ///
 /// A disk that could not write something says so once, to whoever waits for it next, and not of what. From then on all that was
 /// written since a barrier succeeded, by whomever, is doubtful: it can be read, from memory, and no barrier says any more that it
-/// is not on the disk. So it is written anew before anything names it; and whoever began to write before the failure is told
-/// when their own barrier is over. Another process knows nothing of all that.
+/// is not on the disk. So is what a commit had brought that failed, for whatever reason. It is written anew before anything names
+/// it; and whoever began to write before the failure is told when their own barrier is over. Another process knows nothing of all
+/// that.
 struct UnsettledObjects {
   /// With how many barriers had begun when each was written.
   private var written: [ObjectName: UInt64] = [:]
@@ -34,6 +35,9 @@ struct UnsettledObjects {
     // Barriers that succeeded meanwhile prove nothing of it, so that one which failed may be of it whatever came before.
     if failures == failureCount { doubtful.remove(name) } else { doubtful.insert(name) }
   }
+
+  /// A commit that failed had brought these to their places.
+  mutating func doubt(_ names: [ObjectName]) { doubtful.formUnion(names) }
 
   /// - Returns: The barrier's number, for `succeed`.
   mutating func beginBarrier() -> UInt64 {

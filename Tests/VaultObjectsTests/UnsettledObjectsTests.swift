@@ -57,6 +57,17 @@ extension UnsettledObjects {
     #expect(objects.isDoubtful(second))
   }
 
+  /// A barrier that succeeds afterwards says nothing of it.
+  @Test func whatAFailedCommitBroughtIsDoubtfulUntilItIsWrittenAnew() {
+    var objects = UnsettledObjects()
+    objects.write(first)
+    objects.doubt([first])
+    _ = objects.finish()
+    #expect(objects.isDoubtful(first))
+    objects.write(first)
+    #expect(!objects.isDoubtful(first))
+  }
+
   @Test func whatIsWrittenWhileABarrierRunsIsNotCoveredByIt() {
     var objects = UnsettledObjects()
     let number = objects.beginBarrier()
