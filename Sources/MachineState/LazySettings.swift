@@ -63,11 +63,7 @@ extension StateFolder {
   ///
   /// - Throws: `damaged`: then it is not known what may be absent.
   package func loadLazySettings() throws(VaultError) -> LazySettings? {
-    let bytes: [UInt8]
-    do { bytes = try store.read(.init(Self.lazyPath), limit: 16 << 20) } catch {
-      if case .notFound = error { return nil }
-      throw VaultError(error)
-    }
+    guard let bytes = try readIfThere(.init(Self.lazyPath), limit: 16 << 20) else { return nil }
     guard let settings = LazySettings(decoding: bytes) else {
       throw .damaged(path: describe(.init(Self.lazyPath)), reason: "its checksum is wrong")
     }

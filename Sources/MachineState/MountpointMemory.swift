@@ -94,10 +94,8 @@ extension StateFolder {
   ///
   /// - Throws: `damaged`: then it is not known where it was.
   package func loadMountpoints() throws(VaultError) -> MountpointMemory {
-    let bytes: [UInt8]
-    do { bytes = try store.read(Self.mountpointsPath, limit: Self.mountpointsLimit) } catch {
-      if case .notFound = error { return MountpointMemory() }
-      throw VaultError(error)
+    guard let bytes = try readIfThere(Self.mountpointsPath, limit: Self.mountpointsLimit) else {
+      return MountpointMemory()
     }
     guard let memory = MountpointMemory(decoding: bytes) else {
       throw .damaged(path: describe(Self.mountpointsPath), reason: "its checksum is wrong")

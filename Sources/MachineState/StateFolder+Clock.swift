@@ -56,12 +56,7 @@ extension StateFolder {
 
   private func storeClock(_ seen: UInt64) throws(VaultError) {
     let bytes = ChecksummedLines.encode(title: Self.clockTitle, ["seen \(seen)"])
-    do { try store.replace(Self.clockPath, bytes, durably: false) } catch {
-      switch error {
-      // It is only asked once more then.
-      case .readOnly, .permission, .noSpace: return
-      default: throw VaultError(error)
-      }
-    }
+    // Where that cannot be, it is only asked once more.
+    try replaceIfWritable(Self.clockPath, bytes)
   }
 }

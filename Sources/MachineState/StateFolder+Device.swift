@@ -76,11 +76,7 @@ extension StateFolder {
   private func loadChecksummed<Message: ChecksummedMessage>(
     at path: BlobPath, vault: VaultID
   ) throws(VaultError) -> Message? {
-    let bytes: [UInt8]
-    do { bytes = try store.read(path, limit: 64 << 10) } catch {
-      if case .notFound = error { return nil }
-      throw VaultError(error)
-    }
+    guard let bytes = try readIfThere(path, limit: 64 << 10) else { return nil }
     let message: Message
     do { message = try Message(decoding: bytes) } catch {
       if case .unsupported(let what, let found, let supported) = error {

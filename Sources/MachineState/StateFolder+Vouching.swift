@@ -12,18 +12,9 @@ extension StateFolder {
 
   /// - Returns: Nil where no process with the keys has said it yet, or what it said is torn.
   package func loadVouching(of person: PersonID) throws(VaultError) -> Vouching? {
-    let bytes: [UInt8]
-    do {
-      bytes = try store.read(Self.vouchedPath, limit: Self.vouchedByteLimit)
-    } catch {
-      switch error {
-      case .notFound, .tooLarge: return nil
-      default: throw VaultError(error)
-      }
-    }
-    guard let lines = ChecksummedLines(decoding: bytes, title: Self.vouchedTitle) else {
-      return nil
-    }
+    guard let bytes = try readIfUsable(Self.vouchedPath, limit: Self.vouchedByteLimit),
+      let lines = ChecksummedLines(decoding: bytes, title: Self.vouchedTitle)
+    else { return nil }
     var people: [PersonID] = []
     var members: [MemberID] = []
     for words in lines.words(upTo: 2) where words.count == 2 {

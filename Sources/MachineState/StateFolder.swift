@@ -56,6 +56,40 @@ package final class StateFolder: Sendable {
     }
   }
 
+  /// `readIfThere` of a file that is lost without harm; nil also where it is larger than this machine writes it.
+  package func readIfUsable(_ path: BlobPath, limit: Int) throws(VaultError) -> [UInt8]? {
+    do { return try store.read(path, limit: limit) } catch {
+      switch error {
+      case .notFound, .tooLarge: return nil
+      default: throw VaultError(error)
+      }
+    }
+  }
+
+  /// The ids in such a file, one behind the other; none where there is none.
+  ///
+  /// - Parameter limit: How many are written there at the most.
+  package func loadIDs<ID: FixedBytes>(
+    at path: BlobPath, limit: Int
+  ) throws(VaultError) -> Set<ID> {
+    let size = ID.byteCount
+    guard let bytes = try readIfUsable(path, limit: limit * size) else { return [] }
+    return Set(
+      stride(from: 0, through: bytes.count - size, by: size).compactMap {
+        ID(bytes[$0..<$0 + size])
+      })
+  }
+
+  /// Replaces such a file, without waiting for the disk; does nothing where nothing can be written.
+  package func replaceIfWritable(_ path: BlobPath, _ bytes: [UInt8]) throws(VaultError) {
+    do { try store.replace(path, bytes, durably: false) } catch {
+      switch error {
+      case .readOnly, .permission, .noSpace: return
+      default: throw VaultError(error)
+      }
+    }
+  }
+
   // MARK: Watermarks
 
   private static let watermarksPath: BlobPath = "watermarks"
@@ -80,14 +114,8 @@ package final class StateFolder: Sendable {
 
   /// - Returns: Nil if the file is not there.
   private func loadWatermarks(at path: BlobPath) throws(VaultError) -> Watermarks? {
-    let file: [UInt8]
-    do {
-      // As much as others write: the state is read whatever its size, or the vault would be shut for good.
-      file = try store.read(path, limit: .max)
-    } catch {
-      if case .notFound = error { return nil }
-      throw VaultError(error)
-    }
+    // As much as others write: the state is read whatever its size, or the vault would be shut for good.
+    guard let file = try readIfThere(path, limit: .max) else { return nil }
     let message = Array(file.dropFirst(FileHash.byteCount))
     guard Array(file.prefix(FileHash.byteCount)) == Digest.sha256(message).bytes else {
       throw .damaged(path: describe(path), reason: "its checksum is wrong")

@@ -92,7 +92,9 @@ package struct DerivedStore: Sendable {
   package func load(_ content: DerivedContent) throws(VaultError) -> [UInt8]? {
     for (number, keys) in keys.enumerated() {
       let path = path(of: content, keys)
-      guard let file = try read(path) else { continue }
+      guard let file = try context.state.readIfUsable(path, limit: Int(Self.byteLimit)) else {
+        continue
+      }
       guard let bytes = keys.open(file, path: path.string) else {
         try storing(store.remove(path))
         continue
@@ -142,18 +144,6 @@ package struct DerivedStore: Sendable {
       switch error {
       // Where nothing can be written, nothing is removed for its age either.
       case .readOnly, .permission: return
-      default: throw VaultError(error)
-      }
-    }
-  }
-
-  /// Nil where nothing is, or what cannot be ours.
-  private func read(_ path: BlobPath) throws(VaultError) -> [UInt8]? {
-    do {
-      return try store.read(path, limit: Int(Self.byteLimit))
-    } catch {
-      switch error {
-      case .notFound, .tooLarge: return nil
       default: throw VaultError(error)
       }
     }

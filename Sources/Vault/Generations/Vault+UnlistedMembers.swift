@@ -129,20 +129,6 @@ extension Vault {
   }
 
   private func unwantedMembers() throws(VaultError) -> Set<MemberID> {
-    let size = MemberID.byteCount
-    let bytes: [UInt8]
-    do {
-      bytes = try context.state.store.read(Self.unwantedPath, limit: Self.unwantedLimit * size)
-    } catch {
-      switch error {
-      // Then they are told again.
-      case .notFound, .tooLarge: return []
-      default: throw VaultError(error)
-      }
-    }
-    return Set(
-      stride(from: 0, through: bytes.count - size, by: size).compactMap {
-        MemberID(bytes[$0..<$0 + size])
-      })
+    try context.state.loadIDs(at: Self.unwantedPath, limit: Self.unwantedLimit)
   }
 }

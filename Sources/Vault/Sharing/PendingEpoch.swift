@@ -45,13 +45,7 @@ struct PendingEpoch: Sendable {
   ///
   /// - Throws: `damaged` for what is whole, and nothing that this version has written.
   static func load(of member: MemberID, state: StateFolder) throws(VaultError) -> Memory? {
-    let bytes: [UInt8]
-    do {
-      bytes = try state.store.read(path(of: member), limit: byteLimit)
-    } catch {
-      if case .notFound = error { return nil }
-      throw VaultError(error)
-    }
+    guard let bytes = try state.readIfThere(path(of: member), limit: byteLimit) else { return nil }
     if ChecksummedLines.isTorn(bytes) { return .torn }
     guard let epoch = PendingEpoch(decoding: bytes) else {
       throw .damaged(

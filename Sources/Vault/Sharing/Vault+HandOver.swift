@@ -194,34 +194,12 @@ extension Vault {
   }
 
   func keepTold(_ offers: Set<StatementID>) throws(VaultError) {
-    let bytes = offers.sorted().flatMap(\.bytes)
-    do {
-      try context.state.store.replace(Self.toldPath, bytes, durably: false)
-    } catch {
-      switch error {
-      // Who cannot write there is told again.
-      case .readOnly, .permission, .noSpace: break
-      default: throw VaultError(error)
-      }
-    }
+    // Who cannot write there is told again.
+    try context.state.replaceIfWritable(Self.toldPath, offers.sorted().flatMap(\.bytes))
   }
 
   func toldOffers() throws(VaultError) -> Set<StatementID> {
-    let bytes: [UInt8]
-    do {
-      bytes = try context.state.store.read(
-        Self.toldPath, limit: Self.toldOffersLimit * StatementID.byteCount)
-    } catch {
-      switch error {
-      // What was written there before it was bounded is told again.
-      case .notFound, .tooLarge: return []
-      default: throw VaultError(error)
-      }
-    }
-    let size = StatementID.byteCount
-    return Set(
-      stride(from: 0, through: bytes.count - size, by: size).compactMap {
-        StatementID(bytes[$0..<$0 + size])
-      })
+    // What was written there before it was bounded is told again.
+    try context.state.loadIDs(at: Self.toldPath, limit: Self.toldOffersLimit)
   }
 }

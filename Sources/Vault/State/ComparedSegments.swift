@@ -82,15 +82,8 @@ extension StateFolder {
 
   /// What was compared of a member; nothing where that is lost or torn.
   func loadCompared(of member: MemberID) throws(VaultError) -> ComparedSegments {
-    do {
-      let file = try store.read(Self.path(of: member), limit: Self.byteLimit)
-      return ComparedSegments(decoding: file) ?? ComparedSegments()
-    } catch {
-      switch error {
-      case .notFound, .tooLarge: return ComparedSegments()
-      default: throw VaultError(error)
-      }
-    }
+    let file = try readIfUsable(Self.path(of: member), limit: Self.byteLimit)
+    return file.flatMap { ComparedSegments(decoding: $0) } ?? ComparedSegments()
   }
 
   /// Replaces what was remembered of a member. Does not wait for the disk.

@@ -36,15 +36,8 @@ extension StateFolder {
 
   /// Nothing where nothing was remembered, or it is torn.
   package func loadSeenWraps() throws(VaultError) -> SeenWraps {
-    do {
-      let bytes = try store.read(Self.wrapsPath, limit: Self.wrapsByteLimit)
-      return SeenWraps(decoding: bytes) ?? SeenWraps()
-    } catch {
-      switch error {
-      case .notFound, .tooLarge: return SeenWraps()
-      default: throw VaultError(error)
-      }
-    }
+    let bytes = try readIfUsable(Self.wrapsPath, limit: Self.wrapsByteLimit)
+    return bytes.flatMap { SeenWraps(decoding: $0) } ?? SeenWraps()
   }
 
   /// Remembers what these wraps are, in the place of what they were. Does not wait for the disk.

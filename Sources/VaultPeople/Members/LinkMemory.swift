@@ -85,12 +85,8 @@ extension StateFolder {
   ///
   /// - Throws: `damaged` when it is not as it was written; without it a removal could be taken back.
   package func loadLinkMemory(of member: MemberID) throws(VaultError) -> LinkMemory {
-    let file: [UInt8]
-    do {
-      file = try store.read(Self.path(of: member), limit: .max)
-    } catch {
-      if case .notFound = error { return LinkMemory() }
-      throw VaultError(error)
+    guard let file = try readIfThere(Self.path(of: member), limit: .max) else {
+      return LinkMemory()
     }
     do { return try LinkMemory(decoding: file) } catch {
       throw .damagedMemory(error, path: describe(Self.path(of: member)))

@@ -106,13 +106,7 @@ extension StateFolder {
   ///
   /// - Throws: `damaged` when it is not as it was written; without it a removal could be taken back.
   package func loadPeopleMemory() throws(VaultError) -> PeopleMemory {
-    let file: [UInt8]
-    do {
-      file = try store.read(Self.peoplePath, limit: .max)
-    } catch {
-      if case .notFound = error { return PeopleMemory() }
-      throw VaultError(error)
-    }
+    guard let file = try readIfThere(Self.peoplePath, limit: .max) else { return PeopleMemory() }
     do { return try PeopleMemory(decoding: file) } catch {
       throw .damagedMemory(error, path: describe(Self.peoplePath))
     }

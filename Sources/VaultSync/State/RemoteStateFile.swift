@@ -23,13 +23,9 @@ package struct RemoteStateFile: Sendable {
 
   /// What is remembered; nil when nothing ever was, or the file is lost or torn.
   package func loadIfKept() throws(SyncError) -> RemoteMemory? {
-    do {
-      // As much as others write: a memory that is too large to be read would forget what was seen, with every sync.
-      return RemoteMemory(decoding: try state.store.read(path, limit: .max))
-    } catch {
-      if case .notFound = error { return nil }
-      throw .vault(VaultError(error))
-    }
+    // As much as others write: a memory that is too large to be read would forget what was seen, with every sync.
+    let bytes = try keeping(state.readIfThere(path, limit: .max))
+    return bytes.flatMap { RemoteMemory(decoding: $0) }
   }
 
   /// Remembers. Does not wait for the disk.

@@ -51,7 +51,10 @@ extension StateFolder {
       guard !known.contains(mark), new.insert(note).inserted else { continue }
       told.append(mark)
     }
-    if told != before { try keepToldNotes(told.suffix(Self.toldNoteLimit)) }
+    // Who cannot write there is told again.
+    if told != before {
+      try replaceIfWritable(Self.toldNotesPath, told.suffix(Self.toldNoteLimit).flatMap { $0 })
+    }
     return new
   }
 
@@ -59,30 +62,11 @@ extension StateFolder {
     Array(Digest.sha256(Array(text.utf8)).bytes.prefix(byteCount))
   }
 
-  private func keepToldNotes(_ marks: ArraySlice<[UInt8]>) throws(VaultError) {
-    do {
-      try store.replace(Self.toldNotesPath, marks.flatMap { $0 }, durably: false)
-    } catch {
-      switch error {
-      // Who cannot write there is told again.
-      case .readOnly, .permission, .noSpace: break
-      default: throw VaultError(error)
-      }
-    }
-  }
-
   /// In the order in which they were told.
   private func toldNotes() throws(VaultError) -> [[UInt8]] {
     let size = Self.noteMarkByteCount
-    let bytes: [UInt8]
-    do {
-      bytes = try store.read(Self.toldNotesPath, limit: Self.toldNoteLimit * size)
-    } catch {
-      switch error {
-      case .notFound, .tooLarge: return []
-      default: throw VaultError(error)
-      }
-    }
+    let limit = Self.toldNoteLimit * size
+    guard let bytes = try readIfUsable(Self.toldNotesPath, limit: limit) else { return [] }
     return stride(from: 0, through: bytes.count - size, by: size).map {
       Array(bytes[$0..<$0 + size])
     }
