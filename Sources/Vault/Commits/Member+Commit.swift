@@ -112,23 +112,34 @@ extension Member {
         try requireUnspentEpoch()
         try objects.noteAnnounced(heads.announcements(besides: context.device.id))
         try writeHidden(&heads)
-        var writer = CommitWriter(member: self, heads: heads)
-        // What is known by now stays known, also where the head that says so cannot be written.
-        defer { heads.learned.formUnion(writer.unwritten) }
-        let value: Value
-        do throws(VaultError) {
-          try writer.takeOver()
-          value = try body(&writer, changed)
-        } catch {
-          objects.restage()
-          throw error
+        let value = try writing(&heads) { (writer) throws(VaultError) in
+          try body(&writer, changed)
         }
-        objects.settle()
-        heads = writer.heads
         noteLateHeads(heads)
         return value
       }
     }
+  }
+
+  /// Runs `body` with a commit in the making, late heads taken over; nothing of what is known changes when it throws. The caller
+  /// holds the commit lock.
+  func writing<Value>(
+    _ heads: inout HeadsState, _ body: (inout CommitWriter) throws(VaultError) -> Value
+  ) throws(VaultError) -> Value {
+    var writer = CommitWriter(member: self, heads: heads)
+    // What is known by now stays known, also where the head that says so cannot be written.
+    defer { heads.learned.formUnion(writer.unwritten) }
+    let value: Value
+    do throws(VaultError) {
+      try writer.takeOver()
+      value = try body(&writer)
+    } catch {
+      objects.restage()
+      throw error
+    }
+    objects.settle()
+    heads = writer.heads
+    return value
   }
 
   /// Joins what devices wrote without knowing of each other, if there is any such: a commit without edits.

@@ -228,19 +228,10 @@ extension Member {
   /// - Throws: As `commit`.
   func writeHidden(_ heads: inout HeadsState) throws(VaultError) {
     if heads.hidden.isEmpty { return }
-    var writer = CommitWriter(member: self, heads: heads)
-    // What is known by now stays known, also where the head that says so cannot be written.
-    defer { heads.learned.formUnion(writer.unwritten) }
-    do {
-      try writer.takeOver()
+    try writing(&heads) { (writer) throws(VaultError) in
       try writer.writeHidden()
       _ = try writer.finish()
-    } catch {
-      objects.restage()
-      throw error
     }
-    objects.settle()
-    heads = writer.heads
   }
 }
 
