@@ -41,8 +41,7 @@ extension Member {
         retelling(of: other, mark, heads) == nil, retelling(of: other, cover.mark, heads) == nil,
         try isApart(cover.mark, from: mark, of: other, &heads),
         !takesOver(FollowedLine(mark: mark), of: other, head, of: device, heads),
-        !takesOver(
-          FollowedLine(mark: cover.mark), of: other, head, of: device, byItself: true, heads)
+        !takesOverItself(FollowedLine(mark: cover.mark), of: other, head, of: device, heads)
       else { continue }
       throw .branched(path: register.path(of: device).string, above: 0)
     }

@@ -44,7 +44,7 @@ extension Member {
       let isOwn = cover.device == context.device.id
       // Others may have read the line that it goes on with, and it has heard of that from them.
       let named = FollowedLine(mark: mark)
-      if !isOwn, takesOver(named, of: cover.device, head, of: device, byItself: true, heads) {
+      if !isOwn, takesOverItself(named, of: cover.device, head, of: device, heads) {
         continue
       }
       var followed = heads.knownLine(cover.device, by: witnesses)
@@ -91,12 +91,22 @@ extension Member {
   }
 
   /// Whether a head of another device takes over the line of one that is followed here, or says who has done so.
-  ///
-  /// - Parameter byItself: Only what it takes over itself: all that its writer knew of that is renamed in it. Who says it of
-  ///   somebody else, and names that line all the same, has not gone by it.
   func takesOver(
     _ followed: FollowedLine, of other: DeviceID, _ head: Head, of device: DeviceID,
-    byItself: Bool = false, _ heads: HeadsState
+    _ heads: HeadsState
+  ) -> Bool {
+    let witnesses = self.witnesses
+    return takesOverItself(followed, of: other, head, of: device, heads)
+      || head.retold.contains {
+        $0.has(followed.mark, of: other) && witnesses.believes(device, of: $0)
+      }
+  }
+
+  /// Whether it takes the line over itself: all that its writer knew of that is renamed in it. Who says it of somebody else, and
+  /// names that line all the same, has not gone by it.
+  func takesOverItself(
+    _ followed: FollowedLine, of other: DeviceID, _ head: Head, of device: DeviceID,
+    _ heads: HeadsState
   ) -> Bool {
     let witnesses = self.witnesses
     if head.branches.contains(where: { $0.device == other && followed.mark.counter > $0.above }),
@@ -106,8 +116,8 @@ extension Member {
       return true
     }
     return head.retold.contains {
-      $0.has(followed.mark, of: other) && witnesses.believes(device, of: $0)
-        && (!byItself || $0.by == device)
+      $0.by == device && $0.has(followed.mark, of: other)
+        && witnesses.believes(device, of: $0)
     }
   }
 }
