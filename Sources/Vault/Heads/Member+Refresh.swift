@@ -26,23 +26,7 @@ extension Member {
         return try catchUp(&heads)
       }
     } catch {
-      if mustPart(for: error) {
-        do {
-          return try withWriter(attempts: Attempts(succeedsSpentEpoch: false, waits: false)) {
-            (_, changed) throws(VaultError) in
-            changed
-          }
-        } catch {
-          switch error {
-          // It is another device by now, which writes nothing yet.
-          case .epochSpent:
-            return try heads.withLock { (heads) throws(VaultError) in try catchUp(&heads) }
-          // What is known stays as it is until the words have joined the keys, which a sync may bring.
-          case .keysDivided: return []
-          default: throw error
-          }
-        }
-      }
+      if mustPart(for: error) { return try refreshParting() }
       if case .rolledBack(register.path(of: context.device.id).string, _, _) = error,
         mayWrite, !context.isReadOnly
       {
@@ -60,6 +44,25 @@ extension Member {
         return try context.state.withCommitLock { () throws(VaultError) in
           try catchUpOrPart(&heads)
         }
+      }
+    }
+  }
+
+  /// `refresh` where the machine has to become another device.
+  private func refreshParting() throws(VaultError) -> Set<RecordID> {
+    do {
+      return try withWriter(attempts: Attempts(succeedsSpentEpoch: false, waits: false)) {
+        (_, changed) throws(VaultError) in
+        changed
+      }
+    } catch {
+      switch error {
+      // It is another device by now, which writes nothing yet.
+      case .epochSpent:
+        return try heads.withLock { (heads) throws(VaultError) in try catchUp(&heads) }
+      // What is known stays as it is until the words have joined the keys, which a sync may bring.
+      case .keysDivided: return []
+      default: throw error
       }
     }
   }

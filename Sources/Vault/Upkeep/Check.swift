@@ -86,13 +86,19 @@ extension Vault {
   /// Closings, certificates and links whose files in the folder do not hold, though this machine remembers what they say;
   /// and wraps that are not what it has opened, or has seen for other devices.
   private func damagedStatements() throws(VaultError) -> [Problem] {
-    let files = context.signedFiles
-    let shown = try People.load(store: context.store, files: files, memory: PeopleMemory())
-    var problems = try shown.problems + self.problems(of: shown)
+    let shown = try People.load(
+      store: context.store, files: context.signedFiles, memory: PeopleMemory())
+    return try shown.problems + self.problems(of: shown) + damagedWraps()
+      + changedFilesOfMembers()
+  }
+
+  /// Wraps of people's keys that are not what this device has opened, or has seen for other devices.
+  private func damagedWraps() throws(VaultError) -> [Problem] {
+    var problems: [Problem] = []
     for (path, bytes) in try context.state.loadPeopleMemory().files {
       guard case .wrap = path else { continue }
       do {
-        if try files.loadWrap(path, PeopleMemory()) == bytes { continue }
+        if try context.signedFiles.loadWrap(path, PeopleMemory()) == bytes { continue }
         problems.append(
           Problem(
             .damaged, .damage, path: path.string, reason: "it is not what this device has opened"))
@@ -110,6 +116,12 @@ extension Vault {
         problems.append(Problem(VaultError(error), path: path.string))
       }
     }
+    return problems
+  }
+
+  /// Links and wraps of members that are not what this machine has seen.
+  private func changedFilesOfMembers() throws(VaultError) -> [Problem] {
+    var problems: [Problem] = []
     for member in openedMembers {
       let over = member.register.links.wrapsThatAreOver
       for (path, bytes) in try context.state.loadLinkMemory(of: member.id).files {

@@ -43,14 +43,7 @@ struct MemberSync {
       return try pull(wanted, access)
     }
     if hasFailedHead { session.change { $0.hasUnreadHeads = true } }
-    var devices: [DeviceID] = []
-    for (path, plan) in plans {
-      guard case .head(_, let device) = path else { continue }
-      var told = plan
-      told.findings.removeAll { $0.isOfLines }
-      exchange.note(told, path)
-      if waiting.contains(device) || isFetched(plan, device, open) { devices.append(device) }
-    }
+    let devices = devicesToFollow(plans, open, besides: waiting)
     guard !devices.isEmpty else { return }
     let failures = vault.failedBarriers
     let count = try MemberPull(
@@ -65,6 +58,23 @@ struct MemberSync {
       if count > 0 { _ = try vault.refreshMembers() }
       _ = try vault.member(member)?.joinConcurrent()
     }
+  }
+
+  /// Tells what was found of the remote's heads; what is said of lines shows only once they are opened.
+  ///
+  /// - Returns: The devices whose heads are fetched, and those that wait.
+  private func devicesToFollow(
+    _ plans: [(path: VaultPath, plan: RegisterPlan)], _ open: Member, besides waiting: Set<DeviceID>
+  ) -> [DeviceID] {
+    var devices: [DeviceID] = []
+    for (path, plan) in plans {
+      guard case .head(_, let device) = path else { continue }
+      var told = plan
+      told.findings.removeAll { $0.isOfLines }
+      exchange.note(told, path)
+      if waiting.contains(device) || isFetched(plan, device, open) { devices.append(device) }
+    }
+    return devices
   }
 
   private var ownHead: VaultPath { .head(member, session.home.device) }
