@@ -180,14 +180,7 @@ extension Member {
     }
     guard let last = entries.last else { return .done }
     let edits = last.record.edits.map { RecordEdit($0) }
-    guard isOfThisFolder(last.record) else { return .elsewhere(edits, path: last.record.path) }
-    guard mayWrite else {
-      let done = try heads.withLock { (heads) throws(VaultError) in
-        try redone(of: writer, in: heads, own: heads.loaded[context.device.id])
-      }
-      return done < last.sequence ? .refused(edits) : .done
-    }
-    if try wasCommittedInNewer(last, of: writer) { return .committed(edits) }
+    if let left = try whyLeft(edits, of: last, by: writer) { return left }
     let objects = entries.flatMap(\.record.objects)
     // A mount does so beside its commits, and what waits for a remote waits for the next time.
     let commit = try withWriter(attempts: Attempts(waits: false)) {
@@ -213,6 +206,20 @@ extension Member {
       try append(edits.compactMap(commit.leftOut), after: last, to: path)
     }
     throw failure
+  }
+
+  /// What becomes of the edits in a redo file that are not to be made part of the vault now; nil for those that are.
+  private func whyLeft(
+    _ edits: [RecordEdit], of last: RedoFile.Entry, by writer: RedoWriterID
+  ) throws(VaultError) -> Redone? {
+    guard isOfThisFolder(last.record) else { return .elsewhere(edits, path: last.record.path) }
+    guard mayWrite else {
+      let done = try heads.withLock { (heads) throws(VaultError) in
+        try redone(of: writer, in: heads, own: heads.loaded[context.device.id])
+      }
+      return done < last.sequence ? .refused(edits) : .done
+    }
+    return try wasCommittedInNewer(last, of: writer) ? .committed(edits) : nil
   }
 
   /// Up to which of a process's records heads have the edits.
