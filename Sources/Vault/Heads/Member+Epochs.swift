@@ -121,7 +121,7 @@ extension Member {
     let leftOut =
       heads.leftOut + heads.loaded.values.filter { trust.device($0.certificate) == .former }
     let former = leftOut.filter { head in
-      head.device != context.device.id && links.role(of: head.person, now: 0)?.mayWrite ?? false
+      head.device != context.device.id && links.access.countsAsWriter(head.person)
     }
     fresh.followedBefore.formUnion(former.map(\.hash))
     for known in former.sorted(by: { $0.device < $1.device })

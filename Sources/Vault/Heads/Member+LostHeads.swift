@@ -12,7 +12,7 @@ extension Vault {
     guard case .head(let id, let device)? = VaultPath(parsing: problem.path),
       let member = member(id)
     else { return true }
-    return member.witnesses.isWriters(device)
+    return member.witnesses.isOfWriter(device)
   }
 }
 
@@ -51,7 +51,7 @@ extension Member {
   /// What became of the head of this member that was seen; nil where it is not lost, and for what is no such head.
   func lostHead(_ mark: Watermark, _ heads: HeadsState) throws(VaultError) -> LostHead? {
     let witnesses = self.witnesses
-    guard case .head(id, let device) = mark.path, mark.counter > 0, witnesses.isWriters(device),
+    guard case .head(id, let device) = mark.path, mark.counter > 0, witnesses.isOfWriter(device),
       heads.retelling(of: device, HeadMark(mark), by: witnesses) == nil,
       try storing(context.store.size(of: BlobPath(mark.path.string))) == nil
     else { return nil }

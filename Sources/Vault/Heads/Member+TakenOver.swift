@@ -48,10 +48,7 @@ extension Member {
   /// The late heads that were taken over, of devices that may go on from there, for a caller who holds the lock of `heads`.
   func takenOverOfWriters(_ heads: HeadsState) -> [LoadedHead] {
     let access = register.links.access
-    return heads.takenOver.values.filter { head in
-      // Whatever the date: this machine's clock may be wrong.
-      stillCounts(head) && access.mayWrite(head.person, at: 0)
-    }
+    return heads.takenOver.values.filter { stillCounts($0) && access.countsAsWriter($0.person) }
   }
 
   /// The segments and lists that those name: the device's next head may be of the same epoch, and name them again. All that

@@ -49,7 +49,7 @@ struct Witnesses: Sendable {
   }
 
   /// Whether the device counts, and is of somebody who may write the member.
-  func isWriters(_ device: DeviceID) -> Bool {
+  func isOfWriter(_ device: DeviceID) -> Bool {
     people.persons.values.contains { $0.devices[device] != nil && isWriter($0) }
   }
 
@@ -57,10 +57,7 @@ struct Witnesses: Sendable {
     people.persons.values.contains { $0.devices[device] != nil && isOwner($0) }
   }
 
-  /// Whatever the date: this machine's clock may be wrong, and no clock decides whose heads count.
-  private func isWriter(_ person: Person) -> Bool {
-    links.role(of: person.id, now: 0)?.mayWrite ?? false
-  }
+  private func isWriter(_ person: Person) -> Bool { links.access.countsAsWriter(person.id) }
 
   /// Whatever the date: this machine's clock may be wrong.
   func isOwner(_ person: Person) -> Bool { links.role(of: person.id, now: 0) == .owner }

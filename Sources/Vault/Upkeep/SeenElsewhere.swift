@@ -23,8 +23,7 @@ extension Member {
   func comeByRemotes(_ seen: SeenElsewhere, _ heads: HeadsState) -> Bool {
     guard let brought = seen.brought else { return false }
     let access = register.links.access
-    // Whatever the date: this machine's clock may be wrong.
-    let writers = context.people.persons.values.filter { access.mayWrite($0.id, at: 0) }
+    let writers = context.people.persons.values.filter { access.countsAsWriter($0.id) }
     return writers.allSatisfy { person in
       Set(person.devices.keys).union(person.waiting.keys).allSatisfy { device in
         device == context.device.id || isBrought(device, of: person.id, brought, heads)
