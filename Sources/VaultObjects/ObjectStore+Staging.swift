@@ -145,10 +145,10 @@ extension ObjectStore {
   /// Removes the staged files that nobody uses.
   package func removeUnused() {
     guard let staging else { return }
-    staged.withLock { staged in
-      // Under the lock, so that nobody stages the same content again in between. What cannot be
-      // removed is removed with the staging folder.
-      for name in staged.takeUnused() { try? store.remove(staging.path(of: name)) }
+    for (digest, name) in staged.withLock({ $0.takeUnused() }) {
+      // What cannot be removed is removed with the staging folder.
+      try? store.remove(staging.path(of: name))
+      staged.withLock { $0.endTurn(digest) }
     }
   }
 

@@ -37,7 +37,7 @@ struct StagedObjects: Sendable {
   /// What commits of this process have made durable, as far back as it remembers.
   private(set) var settled: Set<ObjectName> = []
   private static let settledLimit = 1 << 16
-  /// Objects whose file a thread is bringing to the staging folder, to count it when it is whole.
+  /// Objects whose file a thread is bringing to the staging folder, to count it when it is whole, or is removing from there.
   private var arriving: Set<ContentDigest> = []
   /// Objects in the staging folder that had no user when they were looked at last.
   private var unused: Set<ContentDigest> = []
@@ -56,7 +56,7 @@ struct StagedObjects: Sendable {
     return entries[digest]?.number
   }
 
-  /// Whose it is to bring an object's file to the staging folder.
+  /// Whose it is to bring an object's file to the staging folder, or to remove it there.
   enum Turn {
     /// It is there; this is its number.
     case staged(UInt64)
@@ -108,15 +108,17 @@ struct StagedObjects: Sendable {
     unused.remove(digest)
   }
 
-  /// Forgets the objects that nobody uses; returns the names of those whose files are to be removed.
-  mutating func takeUnused() -> [ObjectName] {
-    let names = unused.compactMap { digest -> ObjectName? in
+  /// Forgets the objects that nobody uses; returns those whose files are to be removed. It is the caller's turn with each of
+  /// them until `endTurn`, so that nobody stages the same content again in between.
+  mutating func takeUnused() -> [(digest: ContentDigest, name: ObjectName)] {
+    let taken = unused.compactMap { digest -> (digest: ContentDigest, name: ObjectName)? in
       guard let entry = self[digest], entry.userCount == 0 else { return nil }
       entries[digest] = nil
-      return entry.sealed.name
+      arriving.insert(digest)
+      return (digest, entry.sealed.name)
     }
     unused = []
-    return names
+    return taken
   }
 
   // MARK: The commit under way

@@ -63,6 +63,22 @@ private final class SlowBarrier: InspectingStore {
   }
 }
 
+/// A disk that removes a file only when somebody was told meanwhile what is staged, or has waited for that in vain.
+private final class SlowRemoval: InspectingStore {
+  let inner: any LocalStore
+  let hasBegun = DispatchSemaphore(value: 0)
+  let isTold = DispatchSemaphore(value: 0)
+  let wasTold = Atomic(false)
+
+  init(_ inner: any LocalStore) { self.inner = inner }
+
+  func inspect(_ call: StoreCall) throws(BlobStoreError) {
+    guard call.kind == .remove else { return }
+    hasBegun.signal()
+    wasTold.store(isTold.wait(timeout: .now() + 10) == .success, ordering: .releasing)
+  }
+}
+
 /// Where objects are while no commit names them.
 @Suite struct StagingTests {
   private let memory: MemoryObjects
@@ -170,6 +186,27 @@ private final class SlowBarrier: InspectingStore {
     objects.removeUnused()
     #expect(throws: VaultError.self) { try objects.content(name, kind: .chunk) }
     #expect(objects.stagedCount == 0)
+  }
+
+  /// Who reads asks what is staged first.
+  @Test func nobodyWaitsForAFileThatIsRemoved() throws {
+    let slow = SlowRemoval(memory.store)
+    let objects = try MemoryObjects { _ in slow }.objects
+    let content = [UInt8](repeating: 1, count: 100_000)
+    var uses = [try objects.stage(.chunk, content)]
+    let digest = uses[0].digest
+    uses = []
+    try Threads.run(2) { number in
+      if number == 0 { return objects.removeUnused() }
+      slow.hasBegun.wait()
+      #expect(!objects.isStaged(digest))
+      slow.isTold.signal()
+      // But for whoever stages the same content: their file is another one, and stays.
+      _ = try objects.put(.chunk, content)
+    }
+    let wasTold = slow.wasTold.load(ordering: .acquiring)
+    #expect(wasTold)
+    #expect(try objects.content(digest, kind: .chunk) == content)
   }
 
   /// Equal content that is put after a commit has taken it is another object.
