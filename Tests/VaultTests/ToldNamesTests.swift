@@ -1,6 +1,9 @@
+import Dispatch
 import MachineState
+import Synchronization
 import TestSupport
 import Testing
+import Threads
 import VaultCrypto
 import VaultModel
 
@@ -69,6 +72,34 @@ import VaultModel
     // Anna's device is to see first what goes.
     let waiting = try vault.collect(keepDays: 0, isDryRun: false).waitingMembers
     #expect(Set(waiting) == ["Emma", "Emma (\(members.lower.id.shortHex))"])
+  }
+
+  /// While a new name is looked up and kept, the others are known.
+  @Test func whoAsksForNamesThatAreKnownWaitsForNoFile() throws {
+    let vault = adults.anna.vault
+    let known = try vault.addMember(named: emma, renewing: nil)
+    let name = try #require(vault.shownNames[known.id])
+    let (hasBegun, isTold) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let wasTold = Mutex(false)
+    vault.memberNames.told.withLock { told in
+      told = { _ in
+        hasBegun.signal()
+        let isInTime = isTold.wait(timeout: .now() + 120) == .success
+        wasTold.withLock { $0 = isInTime }
+        return [:]
+      }
+    }
+    try Threads.run(2) { [emma] number in
+      if number == 0 {
+        _ = try vault.addMember(named: emma, renewing: nil)
+        _ = vault.shownNames
+        return
+      }
+      hasBegun.wait()
+      #expect(vault.memberNames.name(of: known.id) == name)
+      isTold.signal()
+    }
+    #expect(wasTold.withLock { $0 })
   }
 
   /// Once another one has the name for good, a new machine goes by that.

@@ -8,9 +8,9 @@ import VaultModel
 /// The names under which this machine shows the members, remembered sealed in its state.
 ///
 /// Processes that name new members at the same moment come to the same names, since these stand in the order of ids; the
-/// file is read again before anything is added to it.
+/// file is read again before anything is added to it. Who asks for names that are known does not wait for that.
 package final class ShownNames: Sendable {
-  private struct Memory {
+  private struct Memory: Sendable {
     var pins: PinnedNames?
     /// The file as it was read or written last.
     var file: [UInt8]?
@@ -25,6 +25,8 @@ package final class ShownNames: Sendable {
   private let key: SealingKey
   private let clock: WallClock
   private let memory = Guarded(Memory())
+  /// Held by whoever changes what is known, through the reading and writing of the file.
+  private let turn = Guarded(())
   /// When other machines of this person told each member to show under its title; asked where something is new.
   let told = Guarded<
     (@Sendable ([MemberID: FileName]) throws(VaultError) -> [MemberID: UInt64])?
@@ -38,7 +40,12 @@ package final class ShownNames: Sendable {
   package func names(
     of titles: [MemberID: FileName], own: Set<MemberID>
   ) -> [MemberID: FileName] {
-    memory.withLock { memory in
+    if var pins = memory.withLock({ $0.pins }) {
+      let before = pins
+      let names = pins.names(of: titles, own: own)
+      if pins == before { return names }
+    }
+    return change { memory in
       var pins = memory.pins ?? load(&memory)
       var names = pins.names(of: titles, own: own)
       if pins != memory.pins {
@@ -59,26 +66,24 @@ package final class ShownNames: Sendable {
   }
 
   /// The members that show under their own titles.
-  var titles: [MemberID: FileName] {
-    memory.withLock { memory in
-      let pins = memory.pins ?? load(&memory)
-      memory.pins = pins
-      return pins.titles
-    }
-  }
+  var titles: [MemberID: FileName] { known().titles }
 
   /// What the member shows as here, or did when its person had access; nil for one that never was here.
-  func name(of member: MemberID) -> FileName? {
-    memory.withLock { memory in
+  func name(of member: MemberID) -> FileName? { known().name(of: member) }
+
+  /// What is known of names. The file is read where it was not yet.
+  private func known() -> PinnedNames {
+    if let pins = memory.withLock({ $0.pins }) { return pins }
+    return change { memory in
       let pins = memory.pins ?? load(&memory)
       memory.pins = pins
-      return pins.name(of: member)
+      return pins
     }
   }
 
   /// Takes in what other processes have named since. Costs the reading of a small file where nothing has changed.
   func readAgain() {
-    memory.withLock { memory in
+    change { memory in
       if let unread = memory.unread, unread.waits(at: clock.milliseconds()) { return }
       do throws(BlobStoreError) {
         guard try state.store.read(Self.path, limit: .max) != memory.file else { return }
@@ -91,7 +96,7 @@ package final class ShownNames: Sendable {
 
   /// This person has given the member this name: one that is not among `present` does not keep it from having it.
   package func free(_ name: FileName, for member: MemberID, present: Set<MemberID>) {
-    memory.withLock { memory in
+    change { memory in
       let before = load(&memory)
       var pins = before
       pins.free(name, for: member, present: present)
@@ -104,7 +109,7 @@ package final class ShownNames: Sendable {
   ///
   /// - Returns: Whether it did.
   func pass(from old: MemberID, to new: MemberID, title: FileName) -> Bool {
-    memory.withLock { memory in
+    change { memory in
       let before = load(&memory)
       var pins = before
       pins.pass(from: old, to: new, title: title)
@@ -116,6 +121,17 @@ package final class ShownNames: Sendable {
 
   /// Why names could not be read or kept; they are told apart by ids then, as on a new machine.
   var failure: VaultError? { memory.withLock { $0.failure } }
+
+  /// Runs `body` with what is known, one caller at a time. What it makes of that counts when it returns: until then others are
+  /// answered by what was known before.
+  private func change<Answer: Sendable>(_ body: (inout Memory) -> Answer) -> Answer {
+    turn.withLock { _ in
+      var changed = memory.withLock { $0 }
+      let answer = body(&changed)
+      memory.withLock { $0 = changed }
+      return answer
+    }
+  }
 
   private func load(_ memory: inout Memory) -> PinnedNames {
     do {
