@@ -22,7 +22,7 @@ struct ApartDevices {
     folderThere = here.folder.removingLastComponent().appending("there")
     try Self.copy(here.folder, folderThere)
     vaultThere = try here.openOnAnotherDevice(in: folderThere)
-    there = FileTree(vault: vaultThere, options: here.options)
+    there = FileTree.load(vault: vaultThere, options: here.options)
     try meet()
   }
 
@@ -79,7 +79,7 @@ struct ApartDevices {
         "names there of \(path): \(story)", sourceLocation: sourceLocation)
     }
     for vault in [try here.openAgain(readOnly: true), vaultThere] {
-      let fresh = FileTree(vault: vault, options: here.options)
+      let fresh = FileTree.load(vault: vault, options: here.options)
       var texts: [String: String] = [:]
       for path in shown.keys.sorted().reversed() { texts[path] = try fresh.text(path) }
       #expect(texts == shown, "a fresh mount: \(story)", sourceLocation: sourceLocation)

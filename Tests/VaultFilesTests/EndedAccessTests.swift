@@ -26,7 +26,7 @@ import VaultModel
       try mounted.vault.share(
         #require(mounted.vault.members.first), with: other.person, role: role, until: until)
       _ = try other.refreshMembers()
-      tree = FileTree(vault: other, options: mounted.options)
+      tree = FileTree.load(vault: other, options: mounted.options)
       try tree.mkdir("Liam")
       #expect(try tree.list("") == ["Emma", "Liam"])
     }
@@ -91,7 +91,7 @@ import VaultModel
     #expect(throws: FileError.readOnly) { try tree.write("Emma/file", "more") }
     try tree.write("Liam/file", "mine")
     #expect(throws: FileError.readOnly) { try tree.commitNow() }
-    let next = FileTree(vault: shared.other, options: shared.mounted.options)
+    let next = FileTree.load(vault: shared.other, options: shared.mounted.options)
     #expect(try next.list("") == ["Liam"])
     #expect(try next.text("Liam/file") == "mine")
   }
@@ -120,7 +120,7 @@ import VaultModel
     try shared.mounted.vault.share(
       #require(shared.mounted.vault.members.first), with: shared.other.person, role: .editor)
     let again = try shared.device.open()
-    let shown = FileTree(vault: again, options: shared.mounted.options)
+    let shown = FileTree.load(vault: again, options: shared.mounted.options)
     #expect(try shown.text("Emma/file") == "changed")
     #expect(try shown.list("Emma") == ["file"])
     #expect(!again.problems.contains { $0.kind == .unfinished })
@@ -145,7 +145,7 @@ import VaultModel
     try shared.mounted.vault.share(
       #require(shared.mounted.vault.members.first), with: shared.other.person, role: .editor)
     let again = try shared.device.open()
-    let shown = FileTree(vault: again, options: shared.mounted.options)
+    let shown = FileTree.load(vault: again, options: shared.mounted.options)
     #expect(try shown.text("Emma/file") == "synced")
   }
 

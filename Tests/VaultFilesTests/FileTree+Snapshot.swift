@@ -52,7 +52,7 @@ extension MountedVault {
   /// What the running mount shows otherwise than one that begins now; both have the same on disk.
   func differencesFromFresh() throws -> [String] {
     let vault = try openAgain(readOnly: true)
-    let fresh = try FileTree(vault: vault, options: options).snapshot()
+    let fresh = try FileTree.load(vault: vault, options: options).snapshot()
     try vault.close()
     let live = try tree.snapshot()
     return Set(fresh.keys).union(live.keys).filter { fresh[$0] != live[$0] }.sorted().map {

@@ -241,7 +241,7 @@ import VaultModel
     try commit()
     let emma = try #require(mounted.vault.members.first)
     let other = try mounted.joinAsAnotherPerson()
-    let theirs = FileTree(vault: other, options: mounted.options)
+    let theirs = FileTree.load(vault: other, options: mounted.options)
     try mounted.vault.share(emma, with: other.person, role: .editor)
     _ = try other.refreshMembers()
     theirs.refresh()

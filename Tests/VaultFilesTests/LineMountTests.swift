@@ -31,7 +31,7 @@ import struct SystemPackage.FilePath
       key = try UnlockSlots(of: copy)
         .open(password: SecretBytes(copying: MountedVault.password)).takeKey()
       vault = try Vault.open(copy, key: key)
-      tree = FileTree(vault: vault, options: Self.options)
+      tree = FileTree.load(vault: vault, options: Self.options)
     }
 
     static let options = FileTreeOptions(uid: 1000, gid: 1000)
@@ -48,7 +48,7 @@ import struct SystemPackage.FilePath
       try vault.close()
       try change()
       vault = try open()
-      tree = FileTree(vault: vault, options: Self.options)
+      tree = FileTree.load(vault: vault, options: Self.options)
       tree.refresh()
     }
 
@@ -63,7 +63,7 @@ import struct SystemPackage.FilePath
     /// What the mount shows otherwise than one that begins now.
     func differencesFromFresh() throws -> [String] {
       let process = try open(readOnly: true)
-      let fresh = try FileTree(vault: process, options: Self.options).snapshot()
+      let fresh = try FileTree.load(vault: process, options: Self.options).snapshot()
       try process.close()
       let live = try tree.snapshot()
       return Set(fresh.keys).union(live.keys).filter { fresh[$0] != live[$0] }.sorted().map {

@@ -32,7 +32,7 @@ struct LiveSchedule {
     try mounted.tree.commitNow()
     otherDevice = try mounted.enrolAnotherDevice()
     trees = [
-      mounted.tree, FileTree(vault: try otherDevice.open(), options: mounted.options),
+      mounted.tree, FileTree.load(vault: try otherDevice.open(), options: mounted.options),
     ]
   }
 
@@ -49,7 +49,7 @@ struct LiveSchedule {
       try trees[device].commitNow()
     default:
       let vault = try device == 0 ? mounted.openAgain() : otherDevice.open()
-      let command = FileTree(vault: vault, options: mounted.options)
+      let command = FileTree.load(vault: vault, options: mounted.options)
       for _ in 0..<Int.random(in: 1...3, using: &random) {
         try change(command, "a command on \(device)")
       }

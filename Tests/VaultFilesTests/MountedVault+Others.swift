@@ -14,18 +14,18 @@ extension MountedVault {
 
   /// The tree of another process of this device.
   func mountAgain(readOnly: Bool = false) throws -> FileTree {
-    FileTree(vault: try openAgain(readOnly: readOnly), options: options)
+    FileTree.load(vault: try openAgain(readOnly: readOnly), options: options)
   }
 
   /// The tree of another device of the same person, which shares the folder.
   func mountOnAnotherDevice() throws -> FileTree {
-    FileTree(vault: try openOnAnotherDevice(), options: options)
+    FileTree.load(vault: try openOnAnotherDevice(), options: options)
   }
 
   /// Has another process of this device change something, commit it and end.
   func command(_ change: (FileTree) throws -> Void) throws {
     let process = try openAgain()
-    let tree = FileTree(vault: process, options: options)
+    let tree = FileTree.load(vault: process, options: options)
     try change(tree)
     try tree.commitNow()
     try process.close()

@@ -80,7 +80,7 @@ final class MountedVault {
     var options = FileTreeOptions(uid: 1000, gid: 1000)
     change(&options)
     self.options = options
-    served = (vault, FileTree(vault: vault, options: options))
+    served = (vault, FileTree.load(vault: vault, options: options))
   }
 
   private var serving: (vault: Vault, tree: FileTree) {
@@ -182,7 +182,7 @@ final class MountedVault {
 
   func openAfterCrash() throws {
     let vault = try openAgain()
-    served = (vault, FileTree(vault: vault, options: options))
+    served = (vault, FileTree.load(vault: vault, options: options))
   }
 
   private static func removeTree(_ path: FilePath) {

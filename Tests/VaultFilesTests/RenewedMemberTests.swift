@@ -1,8 +1,11 @@
+import Dispatch
 import Synchronization
+import TestSupport
 import Testing
-import Vault
+import Threads
 import VaultModel
 
+@testable import Vault
 @testable import VaultFiles
 
 /// Names of members in a tree that is in use, when members are made anew, taken away, or accepted by another process.
@@ -25,7 +28,7 @@ import VaultModel
     try mounted.vault.share(
       #require(mounted.vault.members.first), with: process.person, role: .owner)
     _ = try process.refreshMembers()
-    tree = FileTree(vault: try ben.open(), options: mounted.options)
+    tree = FileTree.load(vault: try ben.open(), options: mounted.options)
     try #require(tree.list("") == ["Emma"])
   }
 
@@ -33,6 +36,30 @@ import VaultModel
   private func look() { for _ in 0..<2 { tree.refresh() } }
 
   private func emma() throws -> Member { try #require(process.members.first) }
+
+  /// The name of a new member is looked up in files.
+  @Test func nobodyWaitsForTheNameOfANewMember() throws {
+    let tree = mounted.tree
+    try mounted.mountOnAnotherDevice().mkdir("Liam")
+    let (hasBegun, isAnswered) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let wasInTime = Mutex(false)
+    mounted.vault.memberNames.told.withLock { told in
+      told = { _ in
+        hasBegun.signal()
+        let isInTime = isAnswered.wait(timeout: .now() + 120) == .success
+        wasInTime.withLock { $0 = isInTime }
+        return [:]
+      }
+    }
+    try Threads.run(2) { number in
+      if number == 0 { return tree.refresh() }
+      try #require(hasBegun.wait(timeout: .now() + 60) == .success)
+      #expect(try tree.list("") == ["Emma"])
+      isAnswered.signal()
+    }
+    #expect(wasInTime.withLock { $0 })
+    #expect(try tree.list("") == ["Emma", "Liam"])
+  }
 
   /// The mount looks while the new member is being made, and shows it beside the old one by then.
   @Test func aMemberThatAnotherProcessMakesAnewTakesTheName() throws {
@@ -73,7 +100,7 @@ import VaultModel
     #expect(try tree.text("Emma/visit/file") == "text")
     #expect(try tree.list("Emma/visit") == ["file", "new"])
     #expect(try tree.list("\(aside)/visit") == ["file"])
-    let fresh = FileTree(vault: try ben.open(), options: mounted.options)
+    let fresh = FileTree.load(vault: try ben.open(), options: mounted.options)
     #expect(try fresh.list("") == tree.list(""))
     #expect(try fresh.text("Emma/visit/new") == "of the new one")
   }
@@ -118,7 +145,7 @@ import VaultModel
     let list = try tree.list("")
     #expect(list.count == 3 && list.contains("Clara (\(newcomer.id.shortHex))"))
     #expect(try tree.find("Clara") == before)
-    let fresh = FileTree(vault: try ben.open(), options: mounted.options)
+    let fresh = FileTree.load(vault: try ben.open(), options: mounted.options)
     #expect(try fresh.list("") == list)
   }
 

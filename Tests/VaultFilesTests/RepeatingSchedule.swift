@@ -52,7 +52,7 @@ final class RepeatingSchedule {
     vault = try Vault.open(
       VaultCopy(id: id, store: store, state: StateFolder(store: stateStore), clock: .system),
       key: created.unlockKey, options: OpenOptions())
-    tree = FileTree(vault: vault, options: FileTreeOptions(uid: 1000, gid: 1000))
+    tree = FileTree.load(vault: vault, options: FileTreeOptions(uid: 1000, gid: 1000))
     for folder in ["Emma", "Emma/a", "Emma/b"] { try tree.mkdir(folder) }
   }
 
@@ -216,7 +216,7 @@ final class RepeatingSchedule {
       let again = try Vault.open(
         VaultCopy(id: id, store: store, state: StateFolder(store: stateStore), clock: .system),
         key: created.unlockKey, options: OpenOptions(readOnly: true))
-      try compare(FileTree(vault: again, options: tree.options))
+      try compare(FileTree.load(vault: again, options: tree.options))
     }
   }
 

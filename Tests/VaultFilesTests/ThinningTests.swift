@@ -143,7 +143,7 @@ import VaultModel
     let emma = try #require(mounted.vault.members.first)
     try mounted.vault.share(emma, with: other.person, role: .editor)
     _ = try other.refreshMembers()
-    let there = FileTree(vault: other, options: FileTreeOptions(uid: 1000, gid: 1000))
+    let there = FileTree.load(vault: other, options: FileTreeOptions(uid: 1000, gid: 1000))
     try tree.write("Emma/Base/file", bytes(1))
     try tree.commitNow()
     there.refresh()

@@ -16,7 +16,7 @@ import VaultModel
     let emma = try #require(mounted.vault.members.first)
     try mounted.vault.share(emma, with: other.person, role: .viewer)
     _ = try other.refreshMembers()
-    let tree = FileTree(vault: other, options: mounted.options)
+    let tree = FileTree.load(vault: other, options: mounted.options)
     try tree.mkdir("Liam")
     return tree
   }

@@ -49,7 +49,7 @@ final class MountFixture {
 
   /// Mounts, also once more after `end`.
   func start(_ options: MountOptions = MountOptions()) throws {
-    let tree = FileTree(vault: vault, options: FileTreeOptions(uid: getuid(), gid: getgid()))
+    let tree = FileTree.load(vault: vault, options: FileTreeOptions(uid: getuid(), gid: getgid()))
     mount = try Mount.start(
       tree,
       MountSetup(
@@ -85,7 +85,7 @@ final class MountFixture {
   /// Has another process write to a file of the member that is committed, and commit that.
   func writeElsewhere(_ bytes: [UInt8], at offset: UInt64, to name: String) throws {
     let vault = try openElsewhere()
-    let tree = FileTree(vault: vault, options: FileTreeOptions(uid: getuid(), gid: getgid()))
+    let tree = FileTree.load(vault: vault, options: FileTreeOptions(uid: getuid(), gid: getgid()))
     let emma = try tree.lookup(FileTree.root, FileTree.name(Array("Emma".utf8)))
     let file = try tree.lookup(emma.inode, FileTree.name(Array(name.utf8)))
     let handle = try tree.open(file.inode, [.write])
@@ -99,7 +99,7 @@ final class MountFixture {
   /// What another process reads of a file of the member.
   func readElsewhere(_ name: String) throws -> [UInt8] {
     let vault = try openElsewhere()
-    let tree = FileTree(vault: vault, options: FileTreeOptions(uid: getuid(), gid: getgid()))
+    let tree = FileTree.load(vault: vault, options: FileTreeOptions(uid: getuid(), gid: getgid()))
     let emma = try tree.lookup(FileTree.root, FileTree.name(Array("Emma".utf8)))
     let file = try tree.lookup(emma.inode, FileTree.name(Array(name.utf8)))
     let handle = try tree.open(file.inode, [.read])

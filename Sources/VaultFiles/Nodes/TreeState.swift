@@ -1,6 +1,17 @@
 import Vault
 import VaultModel
 
+/// What members are called, and which of them this person made.
+struct MemberTitles: Equatable, Sendable {
+  private(set) var all: [MemberID: FileName] = [:]
+  private(set) var own: Set<MemberID> = []
+
+  fileprivate mutating func add(_ member: Member, _ title: FileName) {
+    all[member.id] = title
+    if member.isOwn { own.insert(member.id) }
+  }
+}
+
 /// What a mount shows: whoever has it `inout` holds the tree lock.
 ///
 /// It is held for memory accesses only: no I/O, no decryption and no waiting happens under it. What something needs that
@@ -22,10 +33,7 @@ struct TreeState: ~Copyable {
   var loadedItemCount = 0
   var clock: UInt64 = 0
 
-  private let memberNames: ShownNames
-
-  init(memberNames: ShownNames, options: FileTreeOptions, committer: Committer) {
-    self.memberNames = memberNames
+  init(options: FileTreeOptions, committer: Committer) {
     self.options = options
     self.committer = committer
     topChanged = .now
@@ -53,7 +61,7 @@ struct TreeState: ~Copyable {
       && members.allSatisfy { views[$0.id]?.member === $0 }
   }
 
-  /// Takes in members that are not there yet, and names that changed.
+  /// Takes in members that are not there yet, which show once they have names (`nameMembers`).
   ///
   /// Those that an owner has taken from this person are not shown any more, but for one in which something was changed
   /// and not saved: that can be copied elsewhere until the mount ends. So can pages of a mapping that come later.
@@ -73,14 +81,27 @@ struct TreeState: ~Copyable {
     parting = known.filter { view in
       views[view.member.id] !== view && (view.holdsUnsaved || view.mayBeMapped)
     }
-    nameMembers()
+  }
+
+  /// What the names of the members that are shown depend on; of those that will be, where these are about to be adopted.
+  func titles(adopting members: [Member]?) -> MemberTitles {
+    var titles = MemberTitles()
+    var shown = Array(views.values)
+    if let members {
+      let present = Set(members.map(ObjectIdentifier.init))
+      shown = (parting + shown).filter { view in
+        view.holdsUnsaved || present.contains(ObjectIdentifier(view.member))
+      }
+      for member in members { titles.add(member, member.name) }
+    }
+    for view in shown {
+      titles.add(view.member, view.place(of: .root)?.title ?? view.member.name)
+    }
+    return titles
   }
 
   /// Builds the names of the top directory anew.
-  mutating func nameMembers() {
-    let names = memberNames.names(
-      of: views.mapValues { $0.place(of: .root)?.title ?? $0.member.name },
-      own: Set(views.filter { $0.value.member.isOwn }.keys))
+  mutating func nameMembers(_ names: [MemberID: FileName]) {
     members = [:]
     for (id, view) in views { if let name = names[id] { members[name] = view } }
   }
@@ -92,11 +113,6 @@ struct TreeState: ~Copyable {
     let before = members
     change(&self)
     return Set(before.keys).union(members.keys).filter { before[$0] !== members[$0] }
-  }
-
-  /// Its person has given a member this name.
-  func noteName(_ name: FileName, of view: MemberView) {
-    memberNames.free(name, for: view.member.id, present: Set(views.keys))
   }
 
   // MARK: Nodes

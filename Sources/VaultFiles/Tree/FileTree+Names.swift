@@ -68,10 +68,8 @@ extension FileTree {
       do throws(VaultError) { _ = try vault.addMember(named: name) } catch {
         throw FileError(error)
       }
-      withTree { tree in
-        tree.adopt(vault.members, audit: vault.audit)
-        tree.topChanged = .now
-      }
+      _ = nameMembers(adopts: true)
+      withTree { $0.topChanged = .now }
       return try lookupMember(name)
     }
   }

@@ -91,19 +91,12 @@ extension FileTree {
   }
 
   private func adoptMembers() {
-    let members = vault.members
-    let (changed, isSame) = withTree { tree in
-      let isSame = tree.shows(members)
-      let changed = tree.renamed { tree in
-        // Also of the same ones the names may be others: another process has given one the name of another.
-        if isSame { tree.nameMembers() } else { tree.adopt(members, audit: vault.audit) }
-      }
-      if !changed.isEmpty { tree.topChanged = .now }
-      return (changed, isSame)
-    }
+    // Also of the same ones the names may be others: another process has given one the name of another.
+    let (changed, areOthers) = nameMembers(adopts: true)
+    if !changed.isEmpty { withTree { $0.topChanged = .now } }
     invalidate(changed.map { .entry(parent: Self.root, name: $0) })
     // What was changed in a member that ended cannot be saved, and whoever asks is told.
-    if !isSame { committer.noteChange() }
+    if areOthers { committer.noteChange() }
   }
 
   /// Shows what the records are now. No lock may be held.
@@ -115,6 +108,11 @@ extension FileTree {
       for record in records { tree.applyEntry(of: record, to: view, &changes.invalidations) }
       tree.applyNames(of: records, to: view, &changes.invalidations)
       tree.lookAgain(in: records, of: view)
+    }
+    if records.contains(.root) {
+      for name in nameMembers().changed {
+        changes.invalidations.append(.entry(parent: Self.root, name: name))
+      }
     }
     var waiting = records
     while !waiting.isEmpty {
@@ -210,11 +208,6 @@ extension TreeState {
     }
     node.changed = .now
     invalidations.append(.attributes(node.inode))
-    if record == .root {
-      for name in renamed(by: { $0.nameMembers() }) {
-        invalidations.append(.entry(parent: FileTree.root, name: name))
-      }
-    }
   }
 
   /// The names of records in the directories that had or have one of these.

@@ -44,12 +44,14 @@ extension FileTree {
     _ name: FileName, to newName: FileName, _ mode: RenameMode
   ) throws(FileError) {
     try top.withLock { _ throws(FileError) in
-      try look { (tree) throws(TreeObstacle) in
+      // The member, and those that are here.
+      let free: (member: MemberID, present: Set<MemberID>)? = try look {
+        (tree) throws(TreeObstacle) in
         guard let source = tree.members[name] else { throw .failed(.notFound) }
         let target = tree.members[newName]
         // A record's attributes are written with its place, so the files beside them have to be loaded.
         try tree.requireRoots(of: [source, target].compactMap(\.self))
-        if name == newName { return }
+        if name == newName { return nil }
         guard mayChange(source.member), target.map({ mayChange($0.member) }) ?? true else {
           throw .failed(.readOnly)
         }
@@ -60,14 +62,13 @@ extension FileTree {
         default: break
         }
         tree.retitle(source, newName)
-        if let target {
-          tree.retitle(target, name)
-        } else {
-          tree.noteName(newName, of: source)
-        }
-        tree.nameMembers()
+        if let target { tree.retitle(target, name) }
         tree.topChanged = .now
+        guard target == nil else { return nil }
+        return (source.member.id, Set(tree.views.keys))
       }
+      if let free { vault.memberNames.free(newName, for: free.member, present: free.present) }
+      _ = nameMembers()
     }
   }
 }

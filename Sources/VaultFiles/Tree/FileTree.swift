@@ -14,9 +14,10 @@ import VaultModel
 /// 1. `FileTree.top`: making members.
 /// 2. `MemberSaving.writing`: commits. Held through I/O.
 /// 3. `Draft.content` of one file (two drafts are never locked at once).
-/// 4. `FileTree.state`, the tree lock: names, attributes, what is pending. Held for memory accesses only: no
+/// 4. `FileTree.naming`: naming members. Held through I/O.
+/// 5. `FileTree.state`, the tree lock: names, attributes, what is pending. Held for memory accesses only: no
 ///    I/O, no decryption and no waiting happens under it.
-/// 5. Leaves, which call nothing: `DirtyBudget`, `ChunkMemory`, `SealingPool`, `SealTicket`, `StagedObjects`,
+/// 6. Leaves, which call nothing: `DirtyBudget`, `ChunkMemory`, `SealingPool`, `SealTicket`, `StagedObjects`,
 ///    `CommitQueue`, `Committer`, and the locks inside module Vault.
 package final class FileTree: Sendable {
   /// The inode number of the top directory.
@@ -26,6 +27,8 @@ package final class FileTree: Sendable {
   let options: FileTreeOptions
   /// Held by whoever makes or renames members.
   let top = Guarded(())
+  /// Held by whoever gives members the names that they show under.
+  private let naming = Guarded(())
   private let state: Guarded<TreeState>
   let resources: Draft.Resources
   let budget: DirtyBudget
@@ -37,17 +40,21 @@ package final class FileTree: Sendable {
   /// What looks at what others have written could not do, and the log says already.
   let lookTrouble = Guarded<[LookTrouble: String]>([:])
 
-  /// A tree over an open vault, which the tree does not close.
-  package init(vault: Vault, options: FileTreeOptions) {
+  /// A tree over an open vault, which the tree does not close. The names that members show under are read.
+  package static func load(vault: Vault, options: FileTreeOptions) -> FileTree {
+    let tree = FileTree(vault: vault, options: options)
+    _ = tree.nameMembers(adopts: true)
+    return tree
+  }
+
+  private init(vault: Vault, options: FileTreeOptions) {
     self.vault = vault
     self.options = options
     committer = Committer()
     let pool = ChunkMemory(chunkSize: ChunkLayout.format.chunkSize)
     resources = Draft.Resources(pool: pool, sealing: SealingPool())
     budget = DirtyBudget(pool: pool, limit: options.dirtyByteLimit)
-    state = Guarded(
-      TreeState(memberNames: vault.memberNames, options: options, committer: committer))
-    withTree { $0.adopt(vault.members, audit: vault.audit) }
+    state = Guarded(TreeState(options: options, committer: committer))
   }
 
   /// Where it is said what fails while nobody looks.
@@ -85,6 +92,32 @@ package final class FileTree: Sendable {
         case .failed(let error): throw error
         case .missing(let files): try load(files)
         }
+      }
+    }
+  }
+
+  /// Has the members show under their names as these are now. They are asked for without the tree lock, since a new one is looked up
+  /// in files and kept.
+  ///
+  /// - Parameter adopts: Whether to take in others first, if the vault has others than are shown.
+  /// - Returns: The names under which another member shows than before, or none; and whether others were taken in.
+  func nameMembers(adopts: Bool = false) -> (changed: Set<FileName>, areOthers: Bool) {
+    naming.withLock { _ in
+      while true {
+        let members = adopts ? vault.members : nil
+        let titles = withTree { $0.titles(adopting: members) }
+        let names = vault.memberNames.names(of: titles.all, own: titles.own)
+        let named: (changed: Set<FileName>, areOthers: Bool)? = withTree { tree in
+          // Somebody may have renamed one meanwhile.
+          guard tree.titles(adopting: members) == titles else { return nil }
+          let areOthers = members.map { !tree.shows($0) } ?? false
+          let changed = tree.renamed { tree in
+            if areOthers, let members { tree.adopt(members, audit: vault.audit) }
+            tree.nameMembers(names)
+          }
+          return (changed, areOthers)
+        }
+        if let named { return named }
       }
     }
   }

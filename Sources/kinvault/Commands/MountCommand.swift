@@ -201,7 +201,7 @@ struct MountCommand: ParsableCommand {
     }
     let result = Result {
       try MountService.run(
-        FileTree(vault: vault, options: treeOptions(of: vault)), setup,
+        FileTree.load(vault: vault, options: treeOptions(of: vault)), setup,
         ready: { mount in
           noteBegin(of: vault, remoteCount: remotes.count)
           mountpoint = mount.mountpoint

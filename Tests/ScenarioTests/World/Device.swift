@@ -90,7 +90,7 @@ final class Device {
         id: id, store: store, state: StateFolder(store: stateStore), clock: clock.wallClock),
       key: key.key, options: OpenOptions(acceptRollback: acceptsRollback))
     (personID, deviceID) = (vault.person, vault.device)
-    open = (vault, FileTree(vault: vault, options: FileTreeOptions(uid: 1000, gid: 1000)))
+    open = (vault, FileTree.load(vault: vault, options: FileTreeOptions(uid: 1000, gid: 1000)))
   }
 
   /// Opens the vault once more, as a command does beside the mount.
