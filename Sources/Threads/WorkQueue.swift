@@ -9,6 +9,8 @@ package final class WorkQueue<Item: Sendable>: Sendable {
     var body: (@Sendable (Item) -> Void)?
     var helperCount = 0
     var isStopped = false
+    /// Whether the work may add some: else nobody who finds none waits for those who still do theirs.
+    var mayGrow = true
   }
 
   private let state = Monitor(State())
@@ -37,7 +39,12 @@ package final class WorkQueue<Item: Sendable>: Sendable {
     // With fewer threads than asked for, the work is done by those there are.
     for _ in 1..<max(1, threadCount) {
       _ = SystemThread.detach { [self] in
-        if help() { state.change { $0.helperCount -= 1 } }
+        guard help() else { return }
+        let isLast = state.withLock {
+          $0.helperCount -= 1
+          return $0.helperCount == 0
+        }
+        if isLast { state.wakeAll() }
       }
     }
     work(body)
@@ -79,7 +86,8 @@ package final class WorkQueue<Item: Sendable>: Sendable {
         state.busyCount += 1
         return .answer(item)
       }
-      return state.busyCount == 0 || state.isStopped ? .answer(nil) : .wait
+      let isOver = state.busyCount == 0 || state.isStopped || !state.mayGrow
+      return isOver ? .answer(nil) : .wait
     }
   }
 
@@ -88,6 +96,7 @@ package final class WorkQueue<Item: Sendable>: Sendable {
     _ items: [Item], threadCount: Int, _ body: @escaping @Sendable (Item) -> Void
   ) {
     let queue = WorkQueue()
+    queue.state.withLock { $0.mayGrow = false }
     queue.add(items.reversed())
     queue.run(threadCount: min(threadCount, items.count), body)
   }
