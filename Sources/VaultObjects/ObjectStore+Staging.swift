@@ -322,22 +322,23 @@ extension ObjectStore {
 
   /// Takes note of what other devices mean to remove; `announcements` are the objects that say it.
   ///
-  /// One that cannot be read yet is read when it is here: a program that copies files brings the head before it.
+  /// One that cannot be read yet is read when it is here: a program that copies files brings the head before it. Only who is
+  /// about to commit calls it, so there is never a second call meanwhile.
   ///
   /// - Throws: `io` and the like, but nothing for one that is missing or damaged.
   package func noteAnnounced(_ announcements: Set<ContentDigest>) throws(VaultError) {
-    try announced.withLock { (announced) throws(VaultError) in
-      announced.read = announced.read.filter { announcements.contains($0.key) }
-      announced.unread = []
-      for digest in announcements where announced.read[digest] == nil {
-        do throws(VaultError) {
-          announced.read[digest] = try announcedNames(digest)
-        } catch {
-          guard error.isDamage else { throw error }
-          announced.unread.insert(digest)
-        }
+    var known = announced.withLock { $0 }
+    known.read = known.read.filter { announcements.contains($0.key) }
+    known.unread = []
+    for digest in announcements where known.read[digest] == nil {
+      do throws(VaultError) {
+        known.read[digest] = try announcedNames(digest)
+      } catch {
+        guard error.isDamage else { throw error }
+        known.unread.insert(digest)
       }
     }
+    announced.withLock { $0 = known }
   }
 
   /// What an announcement names.

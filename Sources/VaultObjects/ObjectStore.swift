@@ -47,7 +47,7 @@ package final class ObjectStore: Sendable {
 }
 
 /// The objects that other devices have announced to remove.
-struct AnnouncedObjects {
+struct AnnouncedObjects: Sendable {
   /// Of each announcement that was read, the names in it.
   var read: [ContentDigest: Set<ObjectName>] = [:]
   /// The announcements that are not here yet, or damaged. They may name any object.
