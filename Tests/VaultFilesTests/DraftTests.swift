@@ -1,3 +1,6 @@
+import Dispatch
+import Synchronization
+import TestSupport
 import Testing
 import Threads
 import VaultModel
@@ -155,6 +158,38 @@ extension Draft {
       sealed.content, size: sealed.size, objects: sealed.objects, store: store,
       resources: resources)
     #expect(try again.contents() == bytes)
+  }
+
+  @Test func nobodyWaitsForAReaderOfTheIndexes() throws {
+    let (store, resources) = (MemoryDraftStore(), Self.resources(1))
+    let draft = Draft(.none, size: 0, store: store, resources: resources)
+    let bytes = [UInt8](repeating: 7, count: 2500)
+    try draft.write(bytes, at: 0)
+    let sealed = try draft.sealLocked()
+    let again = Draft(
+      sealed.content, size: sealed.size, objects: sealed.objects, store: store,
+      resources: resources)
+    let (hasBegun, isAnswered) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let wasInTime = Mutex(false)
+    store.beforeIndex.withLock { before in
+      before = {
+        hasBegun.signal()
+        let isInTime = isAnswered.wait(timeout: .now() + 120) == .success
+        wasInTime.withLock { $0 = isInTime }
+      }
+    }
+    try Threads.run(2) { number in
+      if number == 0 {
+        let read = try again.contents()
+        #expect(read == bytes)
+        return
+      }
+      hasBegun.wait()
+      let size = again.content.withLock { $0.size }
+      #expect(size == 2500)
+      isAnswered.signal()
+    }
+    #expect(wasInTime.withLock { $0 })
   }
 
   @Test func failureOfAWorkerShowsAtTheNextWriteAndCanBeRetried() throws {

@@ -16,6 +16,8 @@ final class MemoryDraftStore: DraftStore {
     var away: Set<ContentDigest> = []
   }
   private let objects = Guarded(Objects())
+  /// Called once, before an index is read.
+  let beforeIndex = Guarded<(@Sendable () -> Void)?>(nil)
 
   var putCount: Int { objects.withLock { $0.putCount } }
 
@@ -101,6 +103,11 @@ final class MemoryDraftStore: DraftStore {
   func willLookUp(_ names: [ContentDigest]) {}
 
   func index(_ name: ContentDigest) throws(FileError) -> [ContentDigest?] {
+    let before = beforeIndex.withLock { before -> (@Sendable () -> Void)? in
+      defer { before = nil }
+      return before
+    }
+    before?()
     let content = objects.withLock { $0.contents[name] }
     guard let content, let index = try? ChunkIndex(decoding: content) else { throw .inputOutput }
     return index.chunks

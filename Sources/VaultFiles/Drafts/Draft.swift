@@ -76,6 +76,7 @@ final class Draft: Sendable {
     // Only used before this returns.
     nonisolated(unsafe) let target = target
     while true {
+      try loadLists()
       let plan = try content.withLock { (content) throws(FileError) in
         try content.planRead(at: offset, into: target, isFirst: isFirst)
       }
@@ -93,6 +94,18 @@ final class Draft: Sendable {
         // Another process may have put other content in its place, and collected this.
         if content.withLock({ $0.changeCount }) == plan.changeCount { throw error }
       }
+    }
+  }
+
+  /// Reads the lists of a long file's chunks where they are missing. The lock must not be held.
+  func loadLists() throws(FileError) {
+    guard let lists = content.withLock({ $0.missingLists }) else { return }
+    do {
+      let chunks = try store.chunks(in: lists)
+      content.withLock { $0.load(chunks, of: lists) }
+    } catch {
+      // Another process may have put other content in its place, and collected these.
+      if content.withLock({ $0.missingLists }) == lists { throw error }
     }
   }
 

@@ -2,18 +2,32 @@ import VaultModel
 
 /// Content as items hold it.
 extension DraftContent {
-  /// Builds the table of chunks if it is not there.
+  /// The lists of a long file's chunks, of which the table is still to be built; nil of a short one, and once it is built.
+  var missingLists: [ContentDigest]? {
+    guard loaded == nil, case .indexes(let lists) = sealed.content else { return nil }
+    return lists
+  }
+
+  /// Builds the table of chunks if it is not there. Reads the lists that are missing: who only reads has them read before,
+  /// without the lock.
   mutating func load() throws(FileError) {
     guard loaded == nil else { return }
+    try build(of: store.chunks(in: missingLists ?? []))
+  }
+
+  /// Builds the table of what stands in these lists, if it is they that are missing.
+  mutating func load(_ chunks: [ContentDigest?], of lists: [ContentDigest]) {
+    if missingLists == lists { build(of: chunks) }
+  }
+
+  private mutating func build(of listed: [ContentDigest?]) {
     let layout = resources.layout
-    var names: [ContentDigest?] = []
+    var names = listed
     var inline: [UInt8]?
     switch sealed.content {
-    case .none, .symlink: break
+    case .none, .symlink, .indexes: break
     case .inline(let bytes): inline = bytes
     case .chunks(let chunks): names = chunks
-    case .indexes(let indexes):
-      for index in indexes { names += try store.index(index) }
     }
     let held = Dictionary(sealed.objects.map { ($0.digest, $0) }) { first, _ in first }
     let objects = names.map { name in name.map { held[$0] ?? StoredObject($0) } }

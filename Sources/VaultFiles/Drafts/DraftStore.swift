@@ -28,3 +28,12 @@ protocol DraftStore: Sendable {
   /// The whole content of an index object.
   func index(_ digest: ContentDigest) throws(FileError) -> [ContentDigest?]
 }
+
+extension DraftStore {
+  /// What stands in these index objects, one after the other.
+  func chunks(in lists: [ContentDigest]) throws(FileError) -> [ContentDigest?] {
+    var chunks: [ContentDigest?] = []
+    for list in lists { chunks += try index(list) }
+    return chunks
+  }
+}

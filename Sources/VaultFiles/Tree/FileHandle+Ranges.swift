@@ -65,6 +65,7 @@ extension FileHandle {
   /// - Throws: `noSuchRegion` if there is none.
   package func seek(_ target: SeekTarget, from offset: UInt64) throws(FileError) -> UInt64 {
     let isAllData = mayBeCached && tree.withTree { $0[file].mayBeMapped }
+    if !isAllData { try draft.loadLists() }
     let found: UInt64? = try draft.content.withLock { (content) throws(FileError) in
       guard isAllData else { return try content.seek(target, from: offset) }
       guard offset < content.size else { return nil }
@@ -122,6 +123,7 @@ extension FileHandle {
     at offset: UInt64, length: UInt64
   ) throws(FileError) -> (objects: [StoredObject?], byteCount: UInt64)? {
     let layout = tree.resources.layout
+    try draft.loadLists()
     return try draft.content.withLock { (content) throws(FileError) in
       guard offset < content.size else { return nil }
       var byteCount = min(length, content.size - offset)
