@@ -28,7 +28,7 @@ package enum LoopbackPorts {
   /// SeaweedFS takes. No test process gets them again for as long as this one lives.
   package static func take(_ count: Int) -> [UInt16] {
     var ports: [UInt16] = []
-    while ports.count < count {
+    for _ in 0..<100_000 where ports.count < count {
       // The ones after them are odd, and the ones above them are no port's that is drawn.
       let port = 2 * UInt16.random(in: 5_500..<10_500)
       guard let name = claim(port) else { continue }
@@ -38,6 +38,7 @@ package enum LoopbackPorts {
         close(name)
       }
     }
+    precondition(ports.count == count, "no ports are free")
     return ports
   }
 
@@ -67,6 +68,7 @@ package enum LoopbackPorts {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket, $0, size) }
     }
     if bound == 0 { return socket }
+    precondition(errno == EADDRINUSE, "a socket is given no name: errno \(errno)")
     close(socket)
     return nil
   }
