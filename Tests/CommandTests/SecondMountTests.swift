@@ -101,12 +101,33 @@ import Testing
 
   @Test func oneThatWasKilledIsInNobodysWay() throws {
     defer { unmountAll() }
+    try mountAndKill()
+    try program.run("mount", second, expecting: 0)
+  }
+
+  /// What is left of it was taken for the place where the one that is ending shows by now.
+  @Test func oneThatIsEndingIsWaitedForBesideOneThatWasKilled() throws {
+    defer { unmountAll() }
+    try mountAndKill()
+    try program.run("mount", second, expecting: 0)
+    let note = open("\(second)/Emma/note.txt", O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
+    try #require(note >= 0)
+    try program.run("unmount", "--lazy", second, expecting: 0)
+    let next = try RunningCommand(
+      Program.executable, ["mount", second], environment: program.environment)
+    usleep(3_000_000)
+    #expect(!next.hasEnded())
+    close(note)
+    let ended = next.wait()
+    #expect(ended.status == 0, "\(ended.errors)")
+  }
+
+  private func mountAndKill() throws {
     let killed = try RunningCommand(
       Program.executable, ["mount", first, "--foreground"], environment: program.environment)
     while !killed.errorsSoFar.contains("Mounted at"), !killed.hasEnded() { usleep(20_000) }
     killed.signal(SIGKILL)
     _ = killed.wait()
-    try program.run("mount", second, expecting: 0)
   }
 
   /// Whoever takes it away without our command does not wait until its process has saved everything.

@@ -38,8 +38,11 @@ package enum MountTable {
     {
       return entry
     }
-    // Of those that may be written a vault has one.
-    return table.last { $0.type == vaultType && $0.source == mount.vault && !$0.isReadOnly }
+    // Of those that may be written a vault has one, besides what killed processes have left.
+    return table.last {
+      $0.type == vaultType && $0.source == mount.vault && !$0.isReadOnly
+        && !Mountpoint.isDead($0.mountpoint)
+    }
   }
 
   static func load() throws(MountError) -> [MountTableEntry] {

@@ -62,7 +62,13 @@ final class MountLock: Sendable {
         hidden = mount
         continue
       }
-      if !entry.isReadOnly { throw .mountedUnseen(entry.mountpoint, process: mount.process) }
+      if entry.isReadOnly { continue }
+      // Between the two looks it may have begun to be shown.
+      guard MountTable.entry(of: mount, in: try MountTable.load()) == nil else {
+        hidden = mount
+        continue
+      }
+      throw .mountedUnseen(entry.mountpoint, process: mount.process)
     }
     return hidden
   }
