@@ -181,6 +181,22 @@ import VaultModel
     try family.expectAgreement()
   }
 
+  /// The whole one lists it again, and removes it, or tells of it as before.
+  @Test func whatWasSeenWithALeftoverServesNobody() throws {
+    try settle()
+    try family[1].write("Visit", "all well")
+    try family[1].sync(usb)
+    let member = try family[0].emma.id.hex
+    let longAgo = Int(family[0].clock.milliseconds() / 1000) - 8 * 86_400
+    let leftover = BlobPath("members/\(member)/heads")
+      .appending(TemporaryName.make(for: "file", at: longAgo))
+    try usb.put(leftover, [1])
+    let asked = try family[0].syncHeads(usb, on: family[0].store)
+    #expect(asked.report == nil && asked.sight == nil)
+    try family[0].sync(usb, seeing: asked.sight)
+    #expect(usb.blobs[leftover] == nil)
+  }
+
   @Test(arguments: [200, 2000])
   func aSyncCostsTheSameHoweverManyRecordsThereAre(count: Int) throws {
     let edits = (0..<count).map { RecordEdit.newRecord("Record \($0)") }

@@ -12,7 +12,7 @@ struct SyncLooking {
   private var local: LocalLook?
   /// What the remote has shown so far, strangers' files included; nil before it was listed.
   private var shown: RemoteLook?
-  /// Whether the listing alone said something that a person should know.
+  /// Whether the listing alone said something that a person should know, or showed what is to be removed.
   private var hasToldOfListing = false
   private var judged: SignedExchange?
 
@@ -75,7 +75,10 @@ struct SyncLooking {
     } else {
       let problemCount = session.report.problems.count
       look = try looking.look()
-      hasToldOfListing = session.report.problems.count > problemCount
+      // What a second listing says again is not counted again.
+      if session.report.problems.count > problemCount || session.hasLeftOver {
+        hasToldOfListing = true
+      }
     }
     session.remember { $0.lastCargoLook = look.lastTurn ?? $0.lastCargoLook }
     session.change { $0.listedFolders.formUnion(look.listedFolders) }

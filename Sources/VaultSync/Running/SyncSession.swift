@@ -141,6 +141,9 @@ final class SyncSession: Sendable {
     }
   }
 
+  /// Whether the remote has shown what interrupted syncs left there long ago, and it was not tended yet.
+  var hasLeftOver: Bool { state.withLock { !$0.leftOver.isEmpty } }
+
   /// So many left-over files are removed in one sync.
   private static let leftOverLimit = 100
 
