@@ -266,7 +266,9 @@ import Testing
     try program.run("member", "list", "--password-file", "/nonexistent", expecting: 6)
     try program.run("member", "list", "--vault", "/nonexistent", expecting: 6)
     try program.run("member", "add", "Emma", expecting: 11)
-    for name in ["a/b", " ", "two\nlines", "red \u{1b}[31m"] {
+    for name in [
+      "a/b", " ", "two\nlines", "two\u{2028}lines", "red \u{1b}[31m", "\u{202e}ammE",
+    ] {
       try program.run("member", "add", name, expecting: 2)
       try program.run("member", "rename", "Emma", name, expecting: 2)
     }

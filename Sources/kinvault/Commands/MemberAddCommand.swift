@@ -29,7 +29,9 @@ struct MemberAddCommand: ParsableCommand {
 /// Names that members can have who are named by a command. A mount gives them any that a folder has.
 enum MemberName {
   static func checked(_ text: String) throws(CommandError) -> FileName {
-    guard let name = FileName(text), DeviceName.isGood(text), !text.allSatisfy(\.isWhitespace)
+    // One that lists show otherwise cannot be typed as it is seen.
+    guard let name = FileName(text), Terminal.visible(text) == text,
+      !text.allSatisfy(\.isWhitespace)
     else {
       throw .usage(
         "A member's name is a folder's name as well: 1 to 255 bytes that show, on one line, without \u{2018}/\u{2019}, not \u{2018}.\u{2019} or \u{2018}..\u{2019}."
