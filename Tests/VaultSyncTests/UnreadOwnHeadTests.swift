@@ -1,6 +1,7 @@
 import BlobStore
 import TestSupport
 import Testing
+import VaultCrypto
 import VaultModel
 
 @testable import Vault
@@ -54,6 +55,16 @@ import VaultModel
     return try #require(usb.blobs[path])
   }
 
+  /// The remote loses the links that have come since.
+  private func loseLinks(besides before: Set<BlobPath>) throws -> [BlobPath: [UInt8]] {
+    let links = usb.blobs.filter {
+      $0.key.string.contains("/links/") && !before.contains($0.key)
+    }
+    try #require(!links.isEmpty)
+    for link in links.keys { try usb.remove(link) }
+    return links
+  }
+
   private func expectBothLines() throws {
     for _ in 0..<3 { try desk.sync(usb) }
     let contents = Set(try desk.contents().values)
@@ -83,11 +94,7 @@ import VaultModel
     let before = Set(usb.blobs.keys)
     let newer = try putBack(beginningEpoch: true, newCount: newCount)
     let path = try head
-    let links = usb.blobs.filter {
-      $0.key.string.contains("/links/") && !before.contains($0.key)
-    }
-    #expect(!links.isEmpty)
-    for link in links.keys { try usb.remove(link) }
+    let links = try loseLinks(besides: before)
     for round in 0..<2 {
       let report = try isLocked ? desk.syncLocked(usb) : desk.sync(usb)
       #expect(usb.blobs[path] == newer)
@@ -97,6 +104,68 @@ import VaultModel
     }
     for (path, bytes) in links { try usb.put(path, bytes) }
     try expectBothLines()
+  }
+
+  /// It has counted as far itself, so the head is surely none that it could go on from, and has waited there for a while.
+  @Test(arguments: [false, true])
+  func besideWhatWaitsItGoesOnAsADeviceOfItsOwn(isLocked: Bool) throws {
+    let before = Set(usb.blobs.keys)
+    let newer = try putBack(beginningEpoch: true, newCount: 20)
+    let (path, former) = (try head, desk.vault.device)
+    let links = try loseLinks(besides: before)
+    try desk.sync(usb) { $0.looksEverywhere = true }
+    #expect(desk.vault.device == former)
+    let problems = try desk.sync(usb) { $0.looksEverywhere = true }.problems
+    #expect(desk.vault.device != former)
+    #expect(problems.contains { $0.kind == .parted })
+    #expect(problems.filter { $0.path == path.string }.map(\.kind).contains(.waiting))
+    #expect(!problems.contains { $0.text.contains("what this machine writes") }, "\(problems)")
+    #expect(usb.blobs[path] == newer)
+    let own = try #require(try usb.blobs[head])
+    try desk.write("Later", "later")
+    try desk.syncLocked(usb)
+    try desk.sync(usb)
+    #expect(usb.blobs[path] == newer)
+    #expect(try usb.blobs[head] != own)
+    for (path, bytes) in links { try usb.put(path, bytes) }
+    if isLocked {
+      try desk.syncLocked(usb)
+      #expect(usb.blobs[path] == newer)
+    }
+    try expectBothLines()
+  }
+
+  /// It may have written the head itself and lost what comes between.
+  @Test func besideWhatHasCountedFurtherItStaysTheDevice() throws {
+    let before = Set(usb.blobs.keys)
+    let newer = try putBack(beginningEpoch: true)
+    let (path, device) = (try head, desk.vault.device)
+    _ = try loseLinks(besides: before)
+    for _ in 0..<3 { try desk.sync(usb) { $0.looksEverywhere = true } }
+    #expect(desk.vault.device == device)
+    #expect(usb.blobs[path] == newer)
+  }
+
+  @Test func whatAHeadSaysInTheOpenTellsItsLine() throws {
+    var own: [OpenedHead] = []
+    for number in 0..<3 {
+      try desk.write("Note \(number)", "note")
+      own.append(try #require(try desk.emma.openedHeads.first))
+    }
+    let (member, last) = (try desk.emma, own[2].counter)
+    func above(_ counter: UInt64, _ hash: FileHash? = nil, after previous: FileHash?) -> UInt64? {
+      member.lastShared(
+        withUnjudged: SignedFacts(
+          counter: counter, hash: hash ?? Digest.sha256([1]), previous: previous))
+    }
+    for head in own { #expect(above(head.counter, head.hash, after: nil) == nil) }
+    let unknown = Digest.sha256([2])
+    #expect(above(last, after: unknown) == 0)
+    #expect(above(own[0].counter, after: unknown) == 0)
+    #expect(above(last, after: own[1].hash) == own[1].counter)
+    #expect(above(last + 5, after: own[0].hash) == own[0].counter)
+    #expect(above(last + 1, after: own[2].hash) == nil)
+    #expect(above(last + 5, after: unknown) == nil)
   }
 
   /// Somebody has put other bytes there, or more than a head can have.

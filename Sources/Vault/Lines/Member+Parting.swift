@@ -135,6 +135,30 @@ extension Member {
     return renamed
   }
 
+  /// The counter of the last head that this device's line is known to share with a head under its key which cannot be judged,
+  /// where that is surely of another line: 0 where nothing says of any. Nil where this machine may have written that head, or
+  /// may have to go on from it, or cannot become a device of its own now.
+  ///
+  /// - Parameter place: What the head says of itself.
+  package func lastShared(withUnjudged place: SignedFacts) -> UInt64? {
+    guard refusal == nil, let generation = context.people[context.person]?.generation,
+      generation == context.keys.generation
+    else { return nil }
+    let own = context.device.id
+    return heads.withLock { heads in
+      guard let here = heads.loaded[own] else { return nil }
+      let line = FollowedLine(mark: here.mark, lineage: heads.lines[own])
+      let mark = HeadMark(counter: place.counter, hash: place.hash)
+      if line.has(mark) { return nil }
+      if let hash = place.previous {
+        // This line goes on from the same one with another head.
+        let before = line.lineage.marks.first { $0 == HeadMark(counter: $0.counter, hash: hash) }
+        if let before { return before.counter }
+      }
+      return line.isApart(from: mark) ? 0 : nil
+    }
+  }
+
   /// Takes what is known as written by the device that this machine is now.
   private func rename(_ parting: Parting) throws(VaultError) -> Set<RecordID> {
     let renaming = Renaming(

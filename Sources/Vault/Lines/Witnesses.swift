@@ -88,12 +88,31 @@ struct Witnesses: Sendable {
     leads(from: new, to: old) { $0.count == 1 ? $0 : [] }
   }
 
-  /// - Parameter counting: Of what a device's certificates say that it was before those that count; nil stands for a machine of
-  ///   its own.
+  /// - Parameter counting: As of `People.leads`.
   private func leads(
     from new: DeviceID, to old: DeviceID, counting: (Set<DeviceID?>) -> Set<DeviceID?>
   ) -> Bool {
     guard let person = person(of: new, and: old) else { return false }
+    return people.leads(from: new, to: old, of: person, counting: counting)
+  }
+
+  /// Who has certified both devices, and may have left them out since.
+  func person(of one: DeviceID, and other: DeviceID) -> Person? {
+    people.persons.values.first {
+      $0.anyCertificate(of: one) != nil && $0.anyCertificate(of: other) != nil
+    }
+  }
+}
+
+extension People {
+  /// Whether the certificates of a person's device say that its machine was another one before, in one step or several.
+  ///
+  /// - Parameter counting: Of what a device's certificates say that it was before those that count; nil stands for a machine of
+  ///   its own.
+  func leads(
+    from new: DeviceID, to old: DeviceID, of person: Person,
+    counting: (Set<DeviceID?>) -> Set<DeviceID?>
+  ) -> Bool {
     var (open, seen) = ([new], Set([new]))
     while let device = open.popLast() {
       for case let before? in counting(origins(of: device, of: person))
@@ -110,15 +129,8 @@ struct Witnesses: Sendable {
     return Set(
       certificates.map { (certificate) -> DeviceID? in
         guard certificate.approval.isEmpty, let approver = certificate.approver else { return nil }
-        return people.trust.statements.certificates[approver]?.device
+        return trust.statements.certificates[approver]?.device
       })
-  }
-
-  /// Who has certified both devices, and may have left them out since.
-  func person(of one: DeviceID, and other: DeviceID) -> Person? {
-    people.persons.values.first {
-      $0.anyCertificate(of: one) != nil && $0.anyCertificate(of: other) != nil
-    }
   }
 }
 

@@ -277,6 +277,26 @@ package struct SignedTree: Sendable {
     shownHead(path, bytes)?.epoch
   }
 
+  /// Where a head that cannot be judged says that it stands among those of its device; nil where it names keys of its person that
+  /// are not here: what begins them may leave out any device that is made before it has come. Nothing is verified.
+  package func place(ofHead path: VaultPath, _ bytes: [UInt8]) -> SignedFacts? {
+    guard let head = shownHead(path, bytes), people.trust.device(head.certificate) == .counts
+    else { return nil }
+    if let generation = head.generation, people.trust.statements.closings[generation] == nil {
+      return nil
+    }
+    return SignedFacts(
+      counter: head.counter, hash: Digest.sha256(bytes), previous: head.previous)
+  }
+
+  /// Whether the machine of a person's device was another one of theirs before, which it has parted from.
+  package func hasBecome(
+    _ new: DeviceID, from old: DeviceID, of person: PersonID
+  ) -> Bool {
+    guard let person = people[person] else { return false }
+    return people.leads(from: new, to: old, of: person) { $0 }
+  }
+
   private func shownHead(_ path: VaultPath, _ bytes: [UInt8]) -> HeadFile? {
     guard case .head(let member, let device) = path else { return nil }
     do {

@@ -126,10 +126,19 @@ extension SyncProblem {
   }
 
   /// This device's own head on the remote, which does not hold now and may name what nothing else does.
-  static func ownHeadStays(_ path: VaultPath, _ error: VaultError) -> SyncProblem {
-    let state =
+  ///
+  /// - Parameter remote: Its name, where this machine may become a device of its own beside the head; nil where not.
+  static func ownHeadStays(
+    _ path: VaultPath, _ error: VaultError, partingWith remote: String?
+  ) -> SyncProblem {
+    var state =
       "This machine may have written it before it was put back to an earlier state, so it stays: until it holds, nobody gets "
       + "what this machine writes of this member from this remote. Sync with the remote or the machine that has what is missing."
+    if let remote {
+      state +=
+        " If that is nowhere any more: once this machine has saved as often since, it goes on as a device of its own, with its "
+        + "daily sync or with “kinvault sync \(remote) --full”, and the head stays there as another one's."
+    }
     guard case .damaged(_, let reason) = error else {
       return SyncProblem(
         .damagedThere, .warning, path: path.string, "It cannot be used: \(error.message) \(state)")

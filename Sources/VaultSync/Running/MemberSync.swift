@@ -35,7 +35,7 @@ struct MemberSync {
     let hasFailedHead = exchange.hasFailedHead(of: member)
     guard
       plans.contains(where: { $0.plan != RegisterPlan(.leave) }) || !waiting.isEmpty
-        || hasFailedHead
+        || hasFailedHead || exchange.judged.ownThatStays[ownHead] != nil
     else { return }
     let access = self.access()
     guard case .open(let open) = access else {
@@ -44,6 +44,7 @@ struct MemberSync {
     }
     if hasFailedHead { session.change { $0.hasUnreadHeads = true } }
     let devices = devicesToFollow(plans, open, besides: waiting)
+    noteCopyThatStays(open)
     guard !devices.isEmpty else { return }
     let failures = vault.failedBarriers
     let count = try MemberPull(
@@ -78,6 +79,21 @@ struct MemberSync {
   }
 
   private var ownHead: VaultPath { .head(member, session.home.device) }
+
+  /// Notes that this machine is to become a device of its own, where a head under its key stays on the remote that cannot be
+  /// judged and is surely of another line: else nobody gets from there what this machine writes. Docs/Sync.md, "Put back or
+  /// copied".
+  private func noteCopyThatStays(_ open: Member) {
+    // One that is opened for an epoch that has come has read no heads.
+    let open = vault.member(member) ?? open
+    guard !session.options.isDryRun, let place = exchange.judged.ownThatStays[ownHead],
+      let above = open.lastShared(withUnjudged: place)
+    else { return }
+    session.noteCopy(ownHead, above: above)
+    guard case let told?? = exchange.judged.failures[ownHead] else { return }
+    // It is told anew, as that of another device.
+    session.change { $0.problems.removeAll { $0 == told } }
+  }
 
   /// Takes this device's own head where the folder has lost it, and the remote has the one that this machine has seen last, or a
   /// newer one: somebody has removed the file, or put a folder back of before the first one. Until it is here nothing else can be

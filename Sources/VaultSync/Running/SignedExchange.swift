@@ -28,6 +28,9 @@ struct JudgedFiles: Sendable {
   /// Those of them that may be newer than what is here: their device has counted further in them, and they may wait for what
   /// has not come yet; or they could not be read just now.
   var maybeNewer: Set<VaultPath> = []
+  /// This device's own heads among these that an earlier sync could not judge either, with what they say of themselves; only
+  /// where every folder is looked into.
+  var ownThatStays: [VaultPath: SignedFacts] = [:]
   /// Those of them, and of `former`, that were read now, with what is told of them.
   var failures: [VaultPath: SyncProblem?] = [:]
   /// Files here that do not hold.
@@ -149,11 +152,14 @@ final class SignedExchange: Sendable {
       && counter >= known.marks[path]?.counter ?? 0
   }
 
-  /// Whether who cannot read a head puts the one here on the remote: the counters alone decide, but this device's own
-  /// replaces only what it is known to go on from.
+  /// Whether who cannot read a head puts the one here on the remote: the counters alone decide, but this device's own, and that
+  /// of the one that its machine was, replaces only what it is known to go on from.
   func isPutWithoutKeys(_ path: VaultPath) -> Bool {
-    let action = plan(path).action
-    return action == .put || action == .compare && !isOwn(path)
+    switch plan(path).action {
+    case .put: true
+    case .compare: !isOwn(path) && !session.home.wasDevice(of: path, tree)
+    case .leave, .take: false
+    }
   }
 
   /// Whether a file here does not hold, and nothing that does is to be put in its place: it may be newer than what the remote

@@ -262,10 +262,23 @@ struct SignedJudging {
     var problem = SyncProblem(error, there: path.string)
     if mayBeNewer(path, bytes, error, than: judged.here[path], judged.tree) {
       judged.maybeNewer.insert(path)
-      if isOwnHead(path) { problem = .ownHeadStays(path, error) }
+      if isOwnHead(path) { problem = noteOwn(path, bytes, error, &judged) }
     }
     judged.failures[path] = problem
     session.note(problem)
+  }
+
+  /// - Returns: What is told of this device's own head, which it has signed and which cannot be judged.
+  private func noteOwn(
+    _ path: VaultPath, _ bytes: [UInt8], _ error: VaultError, _ judged: inout JudgedFiles
+  ) -> SyncProblem {
+    let place = judged.tree.place(ofHead: path, bytes)
+    let wasMet = sight.look.files[path].map {
+      session.memory.brokenFile(path, marked: $0.fingerprint) != nil
+    }
+    // What it waits for may be on its way.
+    if session.looksEverywhere, wasMet ?? false { judged.ownThatStays[path] = place }
+    return .ownHeadStays(path, error, partingWith: place == nil ? nil : session.nameToType)
   }
 
   /// Whether the device of a register that does not hold has signed it, and counted further in it than in the one here: it may
@@ -278,7 +291,9 @@ struct SignedJudging {
     guard isOfAnother(path) || isOwnHead(path), let here,
       let counter = tree.signedCounter(of: path, bytes)
     else { return false }
-    if isOwnHead(path) { return counter >= here.counter || error.isWaiting }
+    if isOwnHead(path) || session.home.wasDevice(of: path, tree) {
+      return counter >= here.counter || error.isWaiting
+    }
     return counter > here.counter
   }
 

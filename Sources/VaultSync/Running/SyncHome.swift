@@ -30,6 +30,13 @@ struct SyncHome: Sendable {
   /// This machine's own, which may become another one.
   var device: DeviceID { currentDevice() }
 
+  /// Whether it is a head of a device that this machine was before it became one of its own: what it does not know under that
+  /// one's key it may have written itself, before it was put back to an earlier state.
+  func wasDevice(of path: VaultPath, _ tree: SignedTree) -> Bool {
+    guard case .head(_, let former) = path else { return false }
+    return tree.hasBecome(device, from: former, of: person)
+  }
+
   /// Whether it is a wrap for another device, of this person's or of somebody for whom they vouch: only that device can tell
   /// whether it is right.
   func isWrapOfAnother(_ path: VaultPath) -> Bool {
