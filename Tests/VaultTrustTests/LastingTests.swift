@@ -127,8 +127,8 @@ import VaultTrust
     #expect(trust.access(to: emma)?.owners == [family.anna, family.ben, family.carl].map(\.id))
   }
 
-  /// Whoever can write to a folder makes people up, and devices in the name of anybody: what these sign takes no room for good from
-  /// what somebody has signed who had access.
+  /// Whoever can write to a folder makes people up, and devices in the name of anybody: what these sign takes no room for good
+  /// from what somebody has signed who had access.
   @Test func whatIsOfNobodyWhoHadAccessDoesNotLast() throws {
     var family = Family()
     let emma = family.emma
@@ -152,6 +152,40 @@ import VaultTrust
     #expect(history.verdict(on: plain) == .noPlace)
     for link in [former, claimed, bens] { #expect(history.verdict(on: link) == .departed) }
     #expect(history.lasting == history.counting.union([bens]))
+  }
+
+  /// Whom an owner let write was right to believe it, whatever becomes of the owner, and so was whom they let in themselves. Whom
+  /// anybody else lets write was not, in the owner's name either.
+  @Test func whoWasLetWriteByAnOwnerWasRightToBelieveIt() throws {
+    var family = Family()
+    let emma = family.emma
+    let (dora, eve) = (family.newcomer("Dora"), family.newcomer("Eve"))
+    let mallory = family.newcomer("Mallory")
+    let gift = family.world.link(
+      emma, by: family.benDesk, as: family.bensPlace, follows: [family.carlIn],
+      [.give(dora.person, .owner)])
+    let further = family.world.link(
+      emma, by: dora, as: Place(link: gift, person: dora.person.id), follows: [gift],
+      [.give(eve.person, .editor)])
+    // Ben goes on after it.
+    _ = family.world.link(emma, by: family.benDesk, as: family.bensPlace, follows: [further])
+    _ = family.world.link(
+      emma, by: family.annaDesk, as: family.annasPlace, follows: [family.carlIn],
+      [.take(family.ben)])
+    let words = mallory.person.words
+    let claim = family.world.closing(of: family.anna, by: words)
+    let forged = family.world.device("forged", of: family.anna, in: claim, words: words)
+    for device in [forged, mallory] {
+      _ = family.world.link(
+        emma, by: device, as: family.annasPlace, follows: [family.carlIn],
+        [.give(mallory.person, .editor)])
+    }
+    let history = try #require(family.world.trust().members[emma])
+    #expect(history.verdict(on: further) == .noPlace)
+    for person in [dora.person.id, eve.person.id] {
+      #expect(history.couldBelieveToWrite(person) && !history.couldWrite(person))
+    }
+    #expect(!history.couldBelieveToWrite(mallory.person.id))
   }
 
   /// What was written before access was taken does not come back with access that is given later.

@@ -52,10 +52,9 @@ package struct MemberLinks: Sendable {
   /// Whether heads of the person's devices counted once.
   package func couldWrite(_ person: PersonID) -> Bool { history.couldWrite(person) }
 
-  /// Whether the person could write, or was right to believe that they could: a link let them which counted until its
-  /// writer's end had come, or which counted on this machine.
+  /// Whether the person could write, or was right to believe that they could.
   package func couldBelieveToWrite(_ person: PersonID) -> Bool {
-    couldWrite(person) || history.letWrite(person, besides: fallen)
+    history.couldBelieveToWrite(person)
   }
 
   /// Those who have the key of an epoch, as links say that count.

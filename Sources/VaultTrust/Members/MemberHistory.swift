@@ -14,6 +14,8 @@ package struct MemberHistory: Sendable {
   let remainders: [PersonID: [Remainder]]
   /// Who could write by another end of a place that was given up twice than the one that counts.
   private let writersByOtherEnds: Set<PersonID>
+  /// Whom some link let write, whatever became of it.
+  private let believedWriters: Set<PersonID>
   /// The heads that go on counting of those who left.
   let lastHeads: [PersonID: [DeviceID: UInt64]]
 
@@ -27,6 +29,7 @@ package struct MemberHistory: Sendable {
     verdicts = judge.verdicts
     places = judge.places
     writersByOtherEnds = judge.writersByOtherEnds
+    believedWriters = Self.believedWriters(graph, judge.verdicts, first, standings)
     remainders = judge.remainders()
     access = Access(
       places: judge.places, remainders: remainders, claimed: judge.claimed(remainders))
@@ -78,29 +81,41 @@ package struct MemberHistory: Sendable {
       || writersByOtherEnds.contains(person)
   }
 
-  /// Whether a link of an owner let the person write that does not count: its device was left out, or its writer's place was
-  /// taken or given up, which its writer did not know. One whose writer has no place is meant only where it is among `others`.
-  package func letWrite(_ person: PersonID, besides others: Set<StatementID>) -> Bool {
-    graph.ids.indices.contains { number in
-      let link = graph.links[number]
+  /// Whether the person could write, or was right to believe so: a link let them that does not count any more, as its device was
+  /// left out, its writer's place was taken or given up, or what had made its writer an owner fell itself.
+  package func couldBelieveToWrite(_ person: PersonID) -> Bool {
+    couldWrite(person) || believedWriters.contains(person)
+  }
+
+  /// Whom links let write that count, or that were written by somebody who held their place by some link of these. What anybody
+  /// can have signed lets nobody.
+  private static func believedWriters(
+    _ graph: LinkGraph, _ verdicts: [LinkVerdict], _ first: Place, _ standings: LinkStandings
+  ) -> Set<PersonID> {
+    var writers: Set<PersonID> = []
+    var holders: [Place: Set<PersonID>] = [first: [first.person]]
+    for (number, link) in graph.links.enumerated() {
+      guard let place = link.place else { continue }
       switch verdicts[number] {
-      case .taken, .givenUp, .contested: break
-      case .departed where hasHeld(link.place, link.person): break
-      case .noPlace where others.contains(graph.ids[number]): break
-      case .departed, .noPlace, .counts, .waits, .someoneStays: return false
+      case .counts, .taken, .givenUp, .contested: break
+      case .departed, .noPlace:
+        guard !standings.nobodys.contains(number), holders[place]?.contains(link.person) ?? false
+        else { continue }
+      case .waits, .someoneStays: continue
       }
-      return link.changes.contains { change in
+      for change in link.changes {
         switch change {
-        case .give(person, let role, _): role.mayWrite
-        case .handOver(person): true
-        case .give, .handOver, .limit, .offer, .agree: false
+        case .give(let person, let role, _) where role.mayWrite:
+          writers.insert(person)
+          if role == .owner { holders[Place(link: graph.ids[number], person: person)] = [person] }
+        case .handOver(let person):
+          writers.insert(person)
+          holders[place, default: []].insert(person)
+        case .give, .limit, .offer, .agree: break
         }
       }
     }
-  }
-
-  private func hasHeld(_ place: Place?, _ person: PersonID) -> Bool {
-    places.contains { $0.place == place && $0.tenures.contains { $0.holder == person } }
+    return writers
   }
 
   /// What a closing lists of the links that devices with these certificates, of one person, have signed: those that count, and
@@ -130,8 +145,8 @@ package struct MemberHistory: Sendable {
     return Set(lasting.map { graph.ids[$0] }).subtracting(standings.refused)
   }
 
-  /// Whether a link that does not stand is of somebody who was never given anything, or of no device of its writer's: it would not
-  /// count if it stood, or anybody can have signed it.
+  /// Whether a link that does not stand is of somebody who was never given anything, or of no device of its writer's: it would
+  /// not count if it stood, or anybody can have signed it.
   func isOfStranger(_ number: Int) -> Bool {
     guard verdicts[number] == .departed else { return false }
     let writer = graph.links[number].person
