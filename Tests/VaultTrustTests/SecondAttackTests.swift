@@ -232,6 +232,28 @@ import VaultTrust
     #expect(history.placesGivenUpTwice.flatMap(\.ends).filter(\.isRefused).map(\.link) == [ends[1]])
   }
 
+  /// 7: an end that a person has refused is told, and who gained by it known, also where it comes after another such.
+  @Test func aRefusedEndHidesNoOther() throws {
+    var family = Family()
+    let emma = family.emma
+    let takers = ["Dora", "Puppet", "Friend"].map { family.newcomer($0) }
+    var ends = takers[..<2].map { taker in
+      family.world.handOver(
+        emma, by: family.annaDesk, as: family.annasPlace, to: taker, follows: [family.carlIn])
+    }
+    let known = family.world.link(
+      emma, by: family.benDesk, as: family.bensPlace, follows: [ends[1]], [])
+    ends.append(
+      family.world.handOver(
+        emma, by: family.annaDesk, as: family.annasPlace, to: takers[2], follows: [known]))
+    let settled = TrustMemory(ends: [ends[0]], refusedEnds: Set(ends[1...]))
+    let history = try #require(family.world.trust(memory: settled).members[emma])
+    #expect(history.ends == [ends[0]])
+    let told = history.placesGivenUpTwice.flatMap(\.ends)
+    #expect(Set(told.filter(\.isRefused).map(\.link)) == Set(ends[1...]))
+    #expect(history.couldWrite(takers[2].person.id))
+  }
+
   /// 7: where nobody would be left, the one who stays does so also against the end that a person has refused.
   @Test func whoStaysDoesNotHandOverByARefusedEnd() throws {
     var family = Family()

@@ -76,12 +76,6 @@ struct LinkGraph: Sendable {
   /// These links and all that come before one of them.
   func closure(of links: [Int]) -> LinkSet { reach(from: links, follows) }
 
-  /// Those of the links that come after none of the others.
-  func firsts(of links: [Int]) -> [Int] {
-    let later = future(of: links)
-    return links.filter { !later.contains($0) }
-  }
-
   /// Those of the links that come before none of the others.
   func lasts(of links: [Int]) -> [Int] {
     let earlier = reach(from: links.flatMap { follows[$0] }, follows)

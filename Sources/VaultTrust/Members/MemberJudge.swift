@@ -138,8 +138,9 @@ struct MemberJudge {
     let all = handOvers + leaving
     // Whatever becomes of the end on which a person has settled: another one is none for it, nor for what comes after that.
     func isRefused(_ link: Int) -> Bool { standings.refused.contains(graph.ids[link]) }
-    let possible = graph.firsts(of: all.filter { !isRefused($0) })
-    let candidates = possible + graph.firsts(of: all).filter(isRefused)
+    let later = graph.future(of: all.filter { !isRefused($0) })
+    let candidates = all.filter { !later.contains($0) }
+    let possible = candidates.filter { !isRefused($0) }
     let remembered = possible.filter { standings.remembered.contains(graph.ids[$0]) }
     let pool = remembered.isEmpty ? possible : remembered
     let isLeaving = Set(leaving)
