@@ -122,6 +122,10 @@ import VaultTrust
     _ = try goOn()
     #expect(stayed(family.anna) == [annasLeaving])
     #expect(stayed(family.ben) == [])
+    // It falls with its device, of which there may be more than there is room for.
+    let history = try #require(family.world.trust().members[family.emma])
+    let departing: Set = [family.annaDesk.certificate]
+    #expect(history.stayed(by: family.anna.id, besides: departing) == [])
     letBenComeBack()
     #expect(stayed(family.anna) == [])
   }
@@ -133,6 +137,29 @@ import VaultTrust
     let first = close(retracted: [annasLeaving])
     _ = close(counted: [annasLeaving], after: first)
     expect(owners: [family.ben], [annasLeaving: .counts, gift: .givenUp(by: annasLeaving)])
+  }
+
+  /// Where a place was given up twice a closing lists what may count by another end: not what the person's words took back
+  /// before, which would be undone by that.
+  @Test func whatTheirWordsTookBackTheyDoNotList() throws {
+    var family = Family()
+    let emma = family.emma
+    let before = family.world.leave(emma, by: family.annaDesk, follows: [family.carlIn])
+    let leaving = family.world.leave(emma, by: family.benPhone, follows: [before])
+    _ = family.world.leave(emma, by: family.carlDesk, follows: [before])
+    _ = family.world.closing(
+      of: family.ben, follows: [family.openings[family.ben] ?? .zero],
+      stay: [family.benDesk, family.benPhone], retracted: [leaving])
+    for name in ["Dora", "Puppet"] {
+      let taker = family.newcomer(name)
+      _ = family.world.handOver(
+        emma, by: family.benPhone, as: family.bensPlace, to: taker, follows: [family.carlIn])
+    }
+    let history = try #require(family.world.trust().members[emma])
+    #expect(history.placesGivenUpTwice.map(\.isDecided) == [false])
+    #expect(history.verdict(on: leaving) == .someoneStays)
+    let lasting = history.lasting(signedBy: [family.benPhone.certificate])
+    #expect(lasting.count == 4 && !lasting.contains(leaving))
   }
 
   /// Neither another one's words nor somebody's who has found old ones bring anybody back, nor does a device.

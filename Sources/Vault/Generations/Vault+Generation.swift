@@ -105,7 +105,10 @@ extension Vault {
       content.counted += try countedStatements(of: leaving).sorted()
       content.authored += try listAuthored(of: leaving)
     }
-    content.retracted = members.flatMap { $0.register.links.history.stayed(by: person) }.sorted()
+    let departing = certificates(of: going.devices)
+    content.retracted = members.flatMap {
+      $0.register.links.history.stayed(by: person, besides: departing)
+    }.sorted()
     return content
   }
 

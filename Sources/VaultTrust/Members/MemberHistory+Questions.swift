@@ -62,12 +62,20 @@ extension MemberHistory {
 
   /// The leavings of the person that do not count, as somebody has to stay, and after which they have written as an owner: what
   /// the next closing of theirs takes back, so that they stay whatever the others say later of how they left.
-  package func stayed(by person: PersonID) -> Set<StatementID> {
+  ///
+  /// - Parameter departing: Certificates that the closing leaves out. Their leavings fall with it, since it does not list them,
+  ///   and whoever has such a device writes any number, for which no closing has room.
+  package func stayed(
+    by person: PersonID, besides departing: Set<StatementID> = []
+  ) -> Set<StatementID> {
     let own = graph.ids.indices.filter { graph.links[$0].person == person }
     let known = graph.closure(
       of: own.filter { verdicts[$0] == .counts && graph.links[$0].place != nil })
-    return Set(
-      own.filter { verdicts[$0] == .someoneStays && known.contains($0) }.map { graph.ids[$0] })
+    let stayed = own.filter { number in
+      verdicts[number] == .someoneStays && known.contains(number)
+        && !departing.contains(graph.links[number].certificate)
+    }
+    return Set(stayed.map { graph.ids[$0] })
   }
 
   /// Whether heads of somebody who has left go on counting. How far they do their leaving says, which is their own word: it

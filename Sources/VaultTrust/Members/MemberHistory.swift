@@ -121,7 +121,7 @@ package struct MemberHistory: Sendable {
   /// What a closing lists of the links that devices with these certificates, of one person, have signed: those that count, and
   /// where a place was given up twice, and no person has said which end is true, those that stand and may count elsewhere. A
   /// closing that left these out would decide the matter for everybody. What a person has refused is not listed, also if it is a
-  /// leaving, which counts by itself; nor are leavings that such a closing takes back.
+  /// leaving, which counts by itself; nor are leavings that were taken back, or that such a closing takes back.
   package func lasting(signedBy certificates: Set<StatementID>) -> Set<StatementID> {
     let signed = graph.ids.indices.filter { certificates.contains(graph.links[$0].certificate) }
     var lasting = signed.filter { verdicts[$0] == .counts }
@@ -140,7 +140,7 @@ package struct MemberHistory: Sendable {
         return link.place != nil || after.contains(number)
       }
       let takenBack = Set(writers.flatMap { stayed(by: $0) })
-      lasting.removeAll { takenBack.contains(graph.ids[$0]) }
+      lasting.removeAll { standings.retracted.contains($0) || takenBack.contains(graph.ids[$0]) }
     }
     return Set(lasting.map { graph.ids[$0] }).subtracting(standings.refused)
   }
