@@ -68,4 +68,30 @@ import VaultModel
     #expect(ben.store.blobs[BlobPath(path.string)] == whole)
     #expect(try ben.titles == ["Visit"])
   }
+
+  /// The head that Ben's machine wrote before he was let out, and in again, is put in place of its newer one, which nobody has
+  /// got.
+  @Test func aHeadOfBeforeThereLosesNothing() throws {
+    let adults = try Adults()
+    let (anna, ben) = (adults.anna, adults.ben)
+    try adults.share(with: ben, .editor)
+    try ben.write("Before")
+    try adults.meet()
+    let emma = try #require(ben.emma)
+    let path = BlobPath(VaultPath.head(emma.id, ben.vault.device).string)
+    let before = try #require(ben.store.blobs[path])
+    try anna.vault.beginEpoch(of: #require(anna.emma), without: [ben.id])
+    try adults.meet()
+    try adults.share(with: ben, .editor)
+    try ben.write("Unsent")
+    // New keys have everything be read anew.
+    try anna.vault.beginEpoch(of: #require(anna.emma), without: [])
+    try Replicas.carry(from: anna.store, to: ben.store)
+    try ben.store.replace(path, before, durably: true)
+    _ = try #require(ben.emma).refresh()
+    #expect(try ben.titles == ["Before", "Unsent"])
+    try ben.write("After")
+    try adults.meet()
+    #expect(try anna.titles == ["Before", "Unsent", "After"])
+  }
 }

@@ -95,8 +95,12 @@ extension Member {
         if isAwaited(error, of: path, heads) { throw error }
         continue
       }
-      // Of before, when this person could write: they have been let in again since, and begin anew.
-      if try register.isOfFormerWriter(own) { continue }
+      // Of before, when this person could write: they have been let in again since, and begin anew. Or somebody has put it there
+      // in place of a newer one.
+      if try register.isOfFormerWriter(own) {
+        if let kept { try learnRest(of: kept.head, &fresh) }
+        continue
+      }
       // The one that was kept is put in its place when it is compared next.
       guard case .rolledBack = error, let kept, !context.isReadOnly,
         fresh.loaded[own]?.hash == kept.head.hash
