@@ -31,6 +31,28 @@ import VaultTrust
     #expect(try ben.titles == ["Meanwhile"])
   }
 
+  /// Also under keys that nobody else can open, of an epoch that they began as the owner for whom they took themselves.
+  @Test func whatWasWrittenInAnEpochThatFellComesAlongLater() throws {
+    let adults = try Adults()
+    let (anna, ben, carla) = (adults.anna, adults.ben, adults.carla)
+    try adults.share(with: carla, .owner)
+    try adults.share(with: ben, .viewer)
+    try carla.vault.share(#require(carla.emma), with: ben.id, role: .owner)
+    try adults.carry(from: carla, to: ben)
+    try ben.vault.beginEpoch(of: #require(ben.emma), without: [])
+    try ben.write("Meanwhile")
+    try anna.vault.beginEpoch(of: #require(anna.emma), without: [carla.id])
+    try adults.carry(from: anna, to: ben)
+    try ben.reopen()
+    #expect(ben.vault.problems.contains { $0.kind == .heldBack })
+    _ = try ben.vault.collect(keepDays: 0, isDryRun: false)
+    try ben.reopen()
+    try adults.meet()
+    try adults.share(with: ben, .editor)
+    #expect(try anna.titles == ["Meanwhile"])
+    #expect(try anna.vault.check(readsData: true).problems.filter { $0.severity == .damage } == [])
+  }
+
   /// Who had nothing but that gift is told that it was taken, and not that something is missing.
   @Test func whoHadNothingElseIsToldThatItIsOver() throws {
     let adults = try Adults()
