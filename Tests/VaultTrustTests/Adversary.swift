@@ -125,9 +125,11 @@ struct Adversary {
   private mutating func close() {
     guard let (person, key) = random.pick(words), let tip = random.pick(generations) else { return }
     let own = devices.filter { $0.person == person }
+    // Whatever it takes back, those who left have listed that they did.
     _ = world.closing(
       of: person, follows: random.number(below: 2) == 0 ? [] : [tip], stay: own,
-      counted: Array(Set(links.suffix(3))), by: key, time: UInt64(links.count))
+      counted: Array(Set(links.suffix(3))), retracted: Array(Set(links.prefix(64))), by: key,
+      time: UInt64(links.count))
   }
 }
 
