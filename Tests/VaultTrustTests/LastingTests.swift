@@ -128,7 +128,7 @@ import VaultTrust
   }
 
   /// Whoever can write to a folder makes people up, and devices in the name of anybody: what these sign takes no room for good
-  /// from what somebody has signed who had access.
+  /// from what somebody has signed who had access, and gives nobody keys to try.
   @Test func whatIsOfNobodyWhoHadAccessDoesNotLast() throws {
     var family = Family()
     let emma = family.emma
@@ -138,20 +138,24 @@ import VaultTrust
     _ = family.world.closing(of: mallory.person, follows: [opening], stay: [phone])
     let plain = family.world.link(
       emma, by: phone, as: family.annasPlace, follows: [family.carlIn])
-    let former = family.world.link(emma, by: mallory, as: family.annasPlace, follows: [plain])
+    let wrap = family.wrap(family.ben)
+    let former = family.world.link(
+      emma, by: mallory, as: family.annasPlace, follows: [plain], epoch: true, wraps: [wrap])
     let words = mallory.person.words
     let claim = family.world.closing(of: family.anna, by: words)
     let forged = family.world.device("forged", of: family.anna, in: claim, words: words)
     let claimed = family.world.link(
-      emma, by: forged, as: family.annasPlace, follows: [family.carlIn])
+      emma, by: forged, as: family.annasPlace, follows: [family.carlIn], epoch: true, wraps: [wrap])
     let bens = family.world.link(
-      emma, by: family.benPhone, as: family.bensPlace, follows: [family.carlIn])
+      emma, by: family.benPhone, as: family.bensPlace, follows: [family.carlIn], epoch: true,
+      wraps: [wrap])
     _ = family.world.closing(
       of: family.ben, follows: [family.openings[family.ben] ?? .zero], stay: [family.benDesk])
     let history = try #require(family.world.trust().members[emma])
     #expect(history.verdict(on: plain) == .noPlace)
     for link in [former, claimed, bens] { #expect(history.verdict(on: link) == .departed) }
     #expect(history.lasting == history.counting.union([bens]))
+    #expect(history.wraps(for: family.ben.id).map(\.epoch) == [family.start, bens])
   }
 
   /// Whom an owner let write was right to believe it, whatever becomes of the owner, and so was whom they let in themselves. Whom

@@ -143,7 +143,7 @@ extension MemberHistory {
   ) -> [EpochWrap] {
     var found: [EpochWrap] = []
     for number in graph.ids.indices
-    where verdicts[number] != .noPlace || remembered.contains(graph.ids[number]) {
+    where isOfHolder(number) || remembered.contains(graph.ids[number]) {
       for wrap in graph.links[number].wraps where wrap.person == person {
         let epoch = wrap.epoch ?? graph.ids[number]
         guard let begun = link(epoch)?.epoch else { continue }
@@ -193,8 +193,10 @@ extension MemberHistory {
   package var counting: Set<StatementID> { past { verdicts[$0] == .counts } }
 
   /// The links that are worth keeping: all whose writers had a place or left, and what these follow.
-  package var lasting: Set<StatementID> {
-    past { verdicts[$0] != .noPlace && !isOfStranger($0) }
+  package var lasting: Set<StatementID> { past(isOfHolder) }
+
+  private func isOfHolder(_ number: Int) -> Bool {
+    verdicts[number] != .noPlace && !isOfStranger(number)
   }
 
   /// The links with such numbers, and all that these follow.
