@@ -932,6 +932,35 @@ import VaultTrust
     }
   }
 
+  /// One machine was copied twice, and each copy syncs with another remote: whoever goes to and fro between these does not write a
+  /// head each time. (Adversary's seed 9700018: a store showed an editor's heads of three lines.)
+  @Test func whoMeetsTwoStraysInTurnComesToRest() throws {
+    let family = try Family(count: 2)
+    let (desk, laptop) = (family[0], family[1])
+    let places = [MemoryStore(), MemoryStore()]
+    try desk.write("Note", "before")
+    try meet(family.devices, at: remote)
+    for (number, place) in places.enumerated() {
+      let copy = try desk.clone()
+      for round in 0...number { try copy.write("Copy \(round)", "of the copy \(number)") }
+      try copy.sync(place, as: "place \(number)")
+    }
+    try desk.write("More", "by itself")
+    try meet(family.devices, at: remote)
+    let own = laptop.vault.device
+    func newest() throws -> Head? { try laptop.emma.heads.withLock { $0.loaded[own]?.head } }
+    func meetBoth() throws {
+      for (number, place) in places.enumerated() {
+        try laptop.sync(place, as: "place \(number)")
+      }
+    }
+    for _ in 0..<2 { try meetBoth() }
+    let told = try newest()
+    #expect(told?.strays.map(\.device) == [desk.vault.device])
+    for _ in 0..<2 { try meetBoth() }
+    #expect(try newest() == told)
+  }
+
   /// Another program of this machine finds out that it was copied, while this one syncs. (Schedule 49631 of a campaign: the
   /// sync ended, since the new device's log was not known to be anybody's.)
   @Test(arguments: PassingStore.Moment.allCases)

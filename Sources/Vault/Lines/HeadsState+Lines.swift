@@ -10,6 +10,10 @@ extension Head.Cover {
 
 extension Head.Stray {
   var mark: HeadMark { HeadMark(counter: counter, hash: headHash) }
+
+  init(_ head: OpenedHead, above: UInt64) {
+    self.init(device: head.device, counter: head.counter, headHash: head.hash, above: above)
+  }
 }
 
 extension HeadMark {
@@ -26,7 +30,7 @@ struct KnownLines: Sendable {
   var before: [DeviceID: HeadMark] = [:]
   /// Heads of other lines of devices than those that are followed here.
   var strays: [DeviceID: Head.Stray] = [:]
-  /// Those of them that were read by this process, and what is known of the heads before them.
+  /// The last one of each device that this process has read, and what is known of the heads before it.
   var strayLines: [DeviceID: FollowedLine] = [:]
   /// Devices whose heads here are not followed, for the sake of lines.
   var apart: Set<DeviceID> = []
@@ -318,6 +322,18 @@ extension HeadsState {
     return Head.Retold(
       device: branch.device, above: branch.above, by: other,
       marks: Array(marks.prefix(count)))
+  }
+
+  /// Notes a head of another line than is followed here. Of several of one device the one with the highest counter stays noted
+  /// while it is open: whoever meets them in turn, on two remotes, would write a head about it each time.
+  mutating func note(_ stray: Head.Stray, by witnesses: Witnesses) {
+    if let told = lines.strays[stray.device],
+      (stray.counter, stray.headHash) < (told.counter, told.headHash),
+      openStrays(by: witnesses).contains(told)
+    {
+      return
+    }
+    lines.strays[stray.device] = stray
   }
 
   /// The strays that nobody has taken over by now, of devices that have not been left out.

@@ -20,8 +20,7 @@ extension Member {
         _ = try lineage(ofLate: taken.mark, of: head.device, &heads)
         above = heads.lastSharedWithTakenOver(head, by: witnesses) ?? above
       }
-      heads.lines.strays[head.device] = Head.Stray(
-        device: head.device, counter: head.counter, headHash: head.hash, above: above)
+      heads.note(Head.Stray(head, above: above), by: witnesses)
       throw .branched(path: register.path(of: head.device).string, above: above)
     }
   }

@@ -40,8 +40,7 @@ extension Member {
       throw .rolledBack(path: path, found: head.counter, seen: known.counter)
     case .apart(let above):
       if !isOwn {
-        heads.lines.strays[head.device] = Head.Stray(
-          device: head.device, counter: head.counter, headHash: head.hash, above: above)
+        heads.note(Head.Stray(head, above: above), by: witnesses)
         heads.lines.strayLines[head.device] = FollowedLine(
           mark: head.mark, lineage: heads.lines.lineage(of: head.head, head.device))
       }
