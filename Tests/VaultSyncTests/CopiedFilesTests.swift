@@ -250,6 +250,23 @@ import VaultTrust
     #expect(calls[came..<read].contains { $0.kind == .barrier })
   }
 
+  /// The remote has something in its place, which is no object: that is looked at with each sync, and nothing is written here nor
+  /// waited for. (Adversary's seed 9700002.)
+  @Test func whatStaysBrokenThereCostsTheDiskNothing() throws {
+    let emma = try family[1].emma
+    let own = try #require(
+      emma.heads.withLock { $0.loaded[family[1].vault.device]?.head.segments.last })
+    let missing = emma.objects.path(of: own)
+    try family[1].sync(usb)
+    try copy { $0 != missing.string }
+    try usb.replace(missing, [1, 2, 3], durably: true)
+    for _ in 0..<2 { try family[0].sync(usb) }
+    let before = family[0].store.mutatingCallCount
+    let report = try family[0].sync(usb)
+    #expect(report.problems.contains { $0.path == missing.string })
+    #expect(family[0].store.mutatingCallCount == before)
+  }
+
   /// Nobody has the part any more: with no sync is anything moved for such a head, or told.
   @Test(arguments: [false, true])
   func aHeadWaitsSilentlyForWhatIsNowhere(isFresh: Bool) throws {

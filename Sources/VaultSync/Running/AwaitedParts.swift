@@ -28,14 +28,15 @@ struct AwaitedParts {
     return found
   }
 
-  /// Looks at the heads again, and brings by itself what they still wait for: whoever follows a head passes over what a
-  /// revision has in common with the one before it, which may have been lost here since.
+  /// Looks at the heads again where what they waited for has come, and brings by itself what they still wait for: whoever follows
+  /// a head passes over what a revision has in common with the one before it, which may have been lost here since. Where nothing
+  /// has come nothing is asked of the disk: the remote's may stay broken, and this comes again with each sync.
   ///
   /// - Parameter failures: How many barriers had failed before anything was brought for them.
   func bring(for devices: Set<DeviceID>, since failures: UInt64) throws(SyncError) {
     guard !devices.isEmpty, let open = vault.member(member) else { return }
-    try refresh(open, since: failures)
     for device in devices.sorted() {
+      if try lackingPart(of: device, open) == nil { try refresh(open, since: failures) }
       // Each is whole here afterwards, so that none is asked for twice.
       while let part = try lackingPart(of: device, open), try bring(part, open) {
         try refresh(open, since: failures)
