@@ -61,6 +61,64 @@ import VaultModel
     #expect(try tree.list("") == ["Emma", "Liam"])
   }
 
+  /// The names for which the cache above is told to look again.
+  private func renewed(_ body: () throws -> Void) throws -> Set<FileName> {
+    let names = Mutex<Set<FileName>>([])
+    mounted.tree.setInvalidationHandler { one in
+      guard case .entry(FileTree.root, let name) = one else { return }
+      names.withLock { _ = $0.insert(name) }
+    }
+    try body()
+    return names.withLock { $0 }
+  }
+
+  /// Whoever makes a member takes in those as well that a sync in this process has opened.
+  @Test func aMemberThatComesWithOneThatIsMadeIsTold() throws {
+    let tree = mounted.tree
+    try mounted.mountOnAnotherDevice().mkdir("Liam")
+    let names = try renewed {
+      _ = try mounted.vault.refreshMembers()
+      try tree.mkdir("Noah")
+      tree.refresh()
+    }
+    #expect(try tree.list("") == ["Emma", "Liam", "Noah"])
+    let liam = try tree.name("Liam")
+    #expect(names == [liam])
+  }
+
+  /// Whoever renames a member names all of them, also one that others have renamed, which is just taken in.
+  @Test func aRenameThatIsTakenInWithOursIsTold() throws {
+    let tree = mounted.tree
+    try tree.mkdir("Liam")
+    try tree.commitNow()
+    let emma = try #require(mounted.vault.members.first { $0.name.string == "Emma" })
+    _ = try tree.find("Emma")
+    try mounted.command { try $0.rename("Emma", "Emilia") }
+    _ = try emma.refresh()
+    let (former, emilia) = (try tree.name("Emma"), try tree.name("Emilia"))
+    let isNaming = DispatchSemaphore(value: 0)
+    mounted.vault.memberNames.told.withLock { told in
+      told = { _ in
+        isNaming.signal()
+        // Until the other one's title shows.
+        for _ in 0..<1_000
+        where tree.withTree({ $0.views[emma.id]?.place(of: .root)?.title }) != emilia {
+          SystemThread.pause(for: .milliseconds(10))
+        }
+        return [:]
+      }
+    }
+    let names = try renewed {
+      try Threads.run(2) { number in
+        if number == 0 { return try tree.rename("Liam", "Noah") }
+        try #require(isNaming.wait(timeout: .now() + 60) == .success)
+        tree.apply([.root], to: try #require(tree.members.first { $0.member === emma }))
+      }
+    }
+    #expect(try tree.list("") == ["Emilia", "Noah"])
+    #expect(names == [former, emilia])
+  }
+
   /// The mount looks while the new member is being made, and shows it beside the old one by then.
   @Test func aMemberThatAnotherProcessMakesAnewTakesTheName() throws {
     let tree = tree

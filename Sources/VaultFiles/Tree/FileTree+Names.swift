@@ -68,8 +68,7 @@ extension FileTree {
       do throws(VaultError) { _ = try vault.addMember(named: name) } catch {
         throw FileError(error)
       }
-      _ = nameMembers(adopts: true)
-      withTree { $0.topChanged = .now }
+      renewNames(adopts: true, besides: [name])
       return try lookupMember(name)
     }
   }

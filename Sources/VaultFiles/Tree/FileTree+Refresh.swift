@@ -27,7 +27,8 @@ extension FileTree {
     do {
       // A sync in this process may have opened new ones before.
       _ = try vault.refreshMembers()
-      adoptMembers()
+      // Also of the same ones the names may be others: another process has given one the name of another.
+      renewNames(adopts: true)
       log.succeeded(.refresh)
       tell(nil, of: .damage)
     } catch {
@@ -90,11 +91,16 @@ extension FileTree {
     if isNew { vault.audit.note(action, member: member, detail: trouble ?? "") }
   }
 
-  private func adoptMembers() {
-    // Also of the same ones the names may be others: another process has given one the name of another.
-    let (changed, areOthers) = nameMembers(adopts: true)
-    if !changed.isEmpty { withTree { $0.topChanged = .now } }
-    invalidate(changed.map { .entry(parent: Self.root, name: $0) })
+  /// `nameMembers`, and has a cache above drop the names under which others show than before. Whoever comes first finds what
+  /// several have changed, and nobody finds it again.
+  ///
+  /// - Parameter own: Names that the cache above has asked to be changed: it knows of these.
+  func renewNames(
+    adopts: Bool = false, given: (name: FileName, member: MemberID)? = nil,
+    besides own: Set<FileName> = []
+  ) {
+    let (changed, areOthers) = nameMembers(adopts: adopts, given: given)
+    invalidate(changed.subtracting(own).map { .entry(parent: Self.root, name: $0) })
     // What was changed in a member that ended cannot be saved, and whoever asks is told.
     if areOthers { committer.noteChange() }
   }
@@ -109,11 +115,7 @@ extension FileTree {
       tree.applyNames(of: records, to: view, &changes.invalidations)
       tree.lookAgain(in: records, of: view)
     }
-    if records.contains(.root) {
-      for name in nameMembers().changed {
-        changes.invalidations.append(.entry(parent: Self.root, name: name))
-      }
-    }
+    if records.contains(.root) { renewNames() }
     var waiting = records
     while !waiting.isEmpty {
       let news = news(of: waiting, in: shown)

@@ -44,9 +44,7 @@ extension FileTree {
     _ name: FileName, to newName: FileName, _ mode: RenameMode
   ) throws(FileError) {
     try top.withLock { _ throws(FileError) in
-      // The member, and those that are here.
-      let free: (member: MemberID, present: Set<MemberID>)? = try look {
-        (tree) throws(TreeObstacle) in
+      let given: (name: FileName, member: MemberID)? = try look { (tree) throws(TreeObstacle) in
         guard let source = tree.members[name] else { throw .failed(.notFound) }
         let target = tree.members[newName]
         // A record's attributes are written with its place, so the files beside them have to be loaded.
@@ -63,12 +61,9 @@ extension FileTree {
         }
         tree.retitle(source, newName)
         if let target { tree.retitle(target, name) }
-        tree.topChanged = .now
-        guard target == nil else { return nil }
-        return (source.member.id, Set(tree.views.keys))
+        return target == nil ? (name: newName, member: source.member.id) : nil
       }
-      if let free { vault.memberNames.free(newName, for: free.member, present: free.present) }
-      _ = nameMembers()
+      renewNames(given: given, besides: [name, newName])
     }
   }
 }

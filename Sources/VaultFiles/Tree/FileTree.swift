@@ -96,13 +96,21 @@ package final class FileTree: Sendable {
     }
   }
 
-  /// Has the members show under their names as these are now. They are asked for without the tree lock, since a new one is looked up
-  /// in files and kept.
+  /// Has the members show under their names as these are now. They are asked for without the tree lock, since a new one is looked
+  /// up in files and kept. What it returns nobody else is told: see `renewNames`.
   ///
-  /// - Parameter adopts: Whether to take in others first, if the vault has others than are shown.
+  /// - Parameters:
+  ///   - adopts: Whether to take in others first, if the vault has others than are shown.
+  ///   - given: The name that this person has just given a member: none that is not here keeps it from having it.
   /// - Returns: The names under which another member shows than before, or none; and whether others were taken in.
-  func nameMembers(adopts: Bool = false) -> (changed: Set<FileName>, areOthers: Bool) {
+  func nameMembers(
+    adopts: Bool = false, given: (name: FileName, member: MemberID)? = nil
+  ) -> (changed: Set<FileName>, areOthers: Bool) {
     naming.withLock { _ in
+      if let (name, member) = given {
+        let present = withTree { Set($0.views.keys) }
+        vault.memberNames.free(name, for: member, present: present)
+      }
       while true {
         let members = adopts ? vault.members : nil
         let titles = withTree { $0.titles(adopting: members) }
@@ -110,11 +118,12 @@ package final class FileTree: Sendable {
         let named: (changed: Set<FileName>, areOthers: Bool)? = withTree { tree in
           // Somebody may have renamed one meanwhile.
           guard tree.titles(adopting: members) == titles else { return nil }
-          let areOthers = members.map { !tree.shows($0) } ?? false
+          let areOthers = if let members { !tree.shows(members) } else { false }
           let changed = tree.renamed { tree in
             if areOthers, let members { tree.adopt(members, audit: vault.audit) }
             tree.nameMembers(names)
           }
+          if !changed.isEmpty { tree.topChanged = .now }
           return (changed, areOthers)
         }
         if let named { return named }
