@@ -291,9 +291,9 @@ extension ObjectStore {
   /// so it is staged again for those who use it: whoever collects what is not named may remove it from its place.
   package func restage(from position: Int = 0) {
     guard let staging else { return }
+    if position == 0 { staging.doubt(staged.withLock { $0.publishedNames }) }
     let freed = staged.withLock { staged in
-      if position == 0 { staging.doubt(staged.publishedNames) }
-      return staged.restage(from: position) { name in
+      staged.restage(from: position) { name in
         do throws(BlobStoreError) {
           try store.link(path(of: name), to: staging.path(of: name))
           return true
