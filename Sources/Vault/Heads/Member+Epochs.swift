@@ -6,6 +6,7 @@ import VaultErrors
 import VaultModel
 import VaultObjects
 import VaultPeople
+import VaultTrust
 
 /// How what is known of a member goes from one epoch to the next. Docs/Format.md, "Links and epochs".
 extension Member {
