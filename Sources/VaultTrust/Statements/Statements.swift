@@ -9,6 +9,13 @@ package struct StatementFile: Hashable, Sendable {
     self.label = label
     self.bytes = bytes
   }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(label)
+    hasher.combine(bytes.count)
+    // The hash of an array, but all at once: one by one its bytes took a twentieth of a sync's time.
+    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+  }
 }
 
 /// All statements that are what they say, by id, each signed by the key that has to have signed it.
