@@ -23,7 +23,8 @@ package final class PluggedToken: Sendable {
       ["-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", library, source, "-lfido2"])
     guard built.status == 0 else { throw Failed(what: built.errors) }
     let path = folder.appending("token").string
-    environment = ["LD_PRELOAD": library, "KINVAULT_TEST_TOKEN": path]
+    let loaded = [library, RememberedPasswords.environment["LD_PRELOAD"]].compactMap { $0 }
+    environment = ["LD_PRELOAD": loaded.joined(separator: ":"), "KINVAULT_TEST_TOKEN": path]
     let listener = socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)

@@ -9,6 +9,10 @@ import SystemPackage
 package enum RememberedPasswords {
   /// For the environment of a program: nothing where the library cannot be built, and everything takes longer.
   package static let environment: [String: String] = {
+    // What opens a vault in this process and what opens it in another have to agree on what stands in for Argon2id.
+    if let given = getenv("LD_PRELOAD").map({ String(cString: $0) }), given.hasSuffix(libraryName) {
+      return ["LD_PRELOAD": given]
+    }
     do {
       return try ["LD_PRELOAD": buildLibrary(in: folder.get().path)]
     } catch {
@@ -16,6 +20,8 @@ package enum RememberedPasswords {
       return [:]
     }
   }()
+
+  private static let libraryName = "remembered-passwords.so"
 
   private static let folder: Result<TemporaryFolder, any Error> = Result {
     // What is kept until the process ends is freed by nobody.
@@ -33,7 +39,7 @@ package enum RememberedPasswords {
   }
 
   private static func buildLibrary(in folder: FilePath) throws -> String {
-    let library = folder.appending("remembered-passwords.so").string
+    let library = folder.appending(libraryName).string
     let source = FilePath(#filePath).removingLastComponent()
       .appending("remembered-passwords.c").string
     let built = try CommandRunner.run(
