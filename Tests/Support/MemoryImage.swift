@@ -35,6 +35,9 @@ struct MemoryImage {
     names[path].map { files[$0].bytes }
   }
 
+  /// What all blobs weigh, each as often as it has names. Every write of a vault asks for it.
+  var byteCount: Int { names.values.reduce(0) { $0 + files[$1].bytes.count } }
+
   // MARK: Changing
 
   mutating func add(_ path: BlobPath, _ bytes: [UInt8], isDurable: Bool = false) {

@@ -99,7 +99,7 @@ package final class MemoryStore: LocalStore {
         throw .io(path: path.string, errno: EIO)
       }
       if let capacity = state.capacity, byteCount > 0 {
-        let used = state.image.names.keys.reduce(0) { $0 + (state.image.bytes(at: $1)?.count ?? 0) }
+        let used = state.image.byteCount
         if UInt64(used + byteCount) > capacity { throw .noSpace(path: path.string) }
       }
       if let capacity = state.fileCapacity, byteCount > 0, state.image.names[path] == nil,
@@ -164,7 +164,7 @@ package final class MemoryStore: LocalStore {
 
   package func space() -> BlobSpace {
     state.withLock { state in
-      let used = state.image.names.keys.reduce(0) { $0 + (state.image.bytes(at: $1)?.count ?? 0) }
+      let used = state.image.byteCount
       let total = state.capacity ?? 1 << 40
       return BlobSpace(
         totalBytes: total, availableBytes: total - min(total, UInt64(used)),
