@@ -168,6 +168,23 @@ import VaultModel
     #expect(above(last + 5, after: unknown) == nil)
   }
 
+  /// Where nothing shows of what both lines share all that it has written is written anew. That takes nothing away from others,
+  /// who are not asked whether they want it.
+  @Test func whatIsWrittenAnewIsNoMassChange() throws {
+    let (family, remote) = (try Family(count: 2), MemoryStore())
+    let (desk, laptop) = (family[0], family[1])
+    _ = try desk.emma.commit((0..<50).map { .newRecord("Record \($0)", note: "\($0)") })
+    try family.meet(at: remote)
+    let (contents, former) = (try laptop.contents(), desk.vault.device)
+    try desk.emma.part(from: former, above: 0)
+    try #require(desk.vault.device != former)
+    try desk.sync(remote)
+    #expect(try laptop.sync(remote).massChanges.isEmpty)
+    try family.meet(at: remote)
+    try family.expectAgreement()
+    #expect(try laptop.contents() == contents)
+  }
+
   /// Somebody has put other bytes there, or more than a head can have.
   @Test(arguments: [300, Limits.signedFileBytes + 1])
   func whatItHasNotWrittenIsReplaced(byteCount: Int) throws {

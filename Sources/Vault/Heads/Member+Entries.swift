@@ -71,6 +71,26 @@ extension Member {
       .renamed(by: lines, as: entry)
   }
 
+  /// The lines that are followed here and that these heads take over: once they are followed, what is known of these is renamed.
+  package func linesTakenOver(by incoming: [OpenedHead]) -> [TakenLine] {
+    let witnesses = self.witnesses
+    return heads.withLock { heads in
+      incoming.flatMap { (head) -> [TakenLine] in
+        TakenLine.all(of: head.head, head.device, by: witnesses).filter { line in
+          guard let known = heads.knownLine(line.device, by: witnesses) else { return false }
+          return takesOver(known, of: line.device, head.head, of: head.device, heads)
+        }
+      }
+    }
+  }
+
+  /// The entry of a record as it is once these lines are taken over; nil if there is none.
+  package func entry(_ record: RecordID, renamedBy lines: [TakenLine]) -> RecordEntry? {
+    guard var known = entry(record) else { return nil }
+    for line in lines { known.rename(line) }
+    return known
+  }
+
   /// Where the entries stand that are news, by the record that they say they are of.
   private func news(
     in segments: [LoadedSegment], from late: StatementID?, _ heads: inout HeadsState
@@ -165,7 +185,7 @@ extension Member {
 }
 
 /// A line of one device that another one has taken over, above a counter.
-struct TakenLine: Sendable {
+package struct TakenLine: Sendable {
   let device: DeviceID
   let above: UInt64
   let other: DeviceID

@@ -104,7 +104,11 @@ struct MemberPull {
     for one in incoming {
       for entry in try said(by: one, transfers[one.head]) { _ = joined.apply(entry) }
     }
-    for entry in joined.entries { change.count(entry, over: known.entry(entry.record)) }
+    // What a machine writes anew, which has become a device of its own, takes nothing away.
+    let lines = known.linesTakenOver(by: incoming.map(\.head))
+    for entry in joined.entries {
+      change.count(entry, over: known.entry(entry.record, renamedBy: lines))
+    }
     guard change.needsConsent else { return true }
     for one in incoming {
       try transfers[one.head].withdraw(Set(one.entries.map(\.revision)))
