@@ -135,6 +135,23 @@ import VaultModel
     try expectBothLines()
   }
 
+  /// Nothing shows of what both lines share, so all that it ever wrote would be written anew: it does not do that by itself.
+  @Test func whatIsToBeWrittenAnewAltogetherAPersonDecides() throws {
+    let before = Set(usb.blobs.keys)
+    _ = try putBack(beginningEpoch: true, newCount: 20)
+    let device = desk.vault.device
+    _ = try loseLinks(besides: before)
+    for _ in 0..<3 {
+      try desk.sync(usb)
+      desk.clock.turn(bySeconds: 90_000)
+    }
+    #expect(desk.vault.device == device)
+    let told = try desk.sync(usb).problems.map(\.text)
+    #expect(told.contains { $0.contains("kinvault sync usb --full") }, "\(told)")
+    try desk.sync(usb) { $0.looksEverywhere = true }
+    #expect(desk.vault.device != device)
+  }
+
   /// It may have written the head itself and lost what comes between.
   @Test func besideWhatHasCountedFurtherItStaysTheDevice() throws {
     let before = Set(usb.blobs.keys)

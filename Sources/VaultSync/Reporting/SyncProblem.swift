@@ -136,8 +136,9 @@ extension SyncProblem {
       + "what this machine writes of this member from this remote. Sync with the remote or the machine that has what is missing."
     if let remote {
       state +=
-        " If that is nowhere any more: once this machine has saved as often since, it goes on as a device of its own, with its "
-        + "daily sync or with “kinvault sync \(remote) --full”, and the head stays there as another one's."
+        " If that is nowhere any more: once this machine has saved as often since, “kinvault sync \(remote) --full” has it go on "
+        + "as a device of its own, and the head stays there as another one's. What this machine wrote of this member is written "
+        + "anew then, and not signed any more."
     }
     guard case .damaged(_, let reason) = error else {
       return SyncProblem(

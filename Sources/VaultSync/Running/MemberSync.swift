@@ -87,7 +87,9 @@ struct MemberSync {
     // One that is opened for an epoch that has come has read no heads.
     let open = vault.member(member) ?? open
     guard !session.options.isDryRun, let place = exchange.judged.ownThatStays[ownHead],
-      let above = open.lastShared(withUnjudged: place)
+      let above = open.lastShared(withUnjudged: place),
+      // Else all that it ever wrote of the member is written anew, unsigned: only where a person has this sync look everywhere.
+      above > 0 || session.options.looksEverywhere
     else { return }
     session.noteCopy(ownHead, above: above)
     guard case let told?? = exchange.judged.failures[ownHead] else { return }
