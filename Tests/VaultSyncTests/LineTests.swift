@@ -899,14 +899,17 @@ import VaultTrust
 
   /// What this device's head calls a stray is one also for a process that has not met it: whoever goes on from it comes by a
   /// program that copies, without the stray.
-  @Test func whatGoesOnFromAStrayThatWasToldReplacesNothing() throws {
+  ///
+  /// - Parameter strayCount: There is another copy besides, which has counted further, or whoever has the device's key.
+  @Test(arguments: 1...2)
+  func whatGoesOnFromAStrayThatWasToldReplacesNothing(strayCount: Int) throws {
     let family = try Family(count: 3)
     let (desk, laptop, phone) = (family[0], family[1], family[2])
-    let (other, meeting) = (MemoryStore(), MemoryStore())
+    let (other, meeting, far) = (MemoryStore(), MemoryStore(), MemoryStore())
     let note = try desk.write("Note", "before")
     try meet(family.devices, at: remote)
     for device in family.devices { try device.sync(other, as: "other") }
-    let copy = try desk.clone()
+    let (copy, second) = (try desk.clone(), try desk.clone())
     try copy.edit(note, "by the copy")
     for number in 0..<3 { try copy.write("Copy \(number)", "of the copy \(number)") }
     try copy.sync(remote)
@@ -917,11 +920,16 @@ import VaultTrust
     try laptop.sync(other, as: "other")
     try phone.sync(meeting, as: "meeting")
     try laptop.sync(meeting, as: "meeting")
+    if strayCount > 1 {
+      for number in 0..<9 { try second.write("Second \(number)", "of the second copy") }
+      try second.sync(far, as: "far")
+      try laptop.sync(far, as: "far")
+    }
     let (own, shared) = (laptop.vault.device, desk.vault.device)
     let told: [DeviceID] = try laptop.emma.heads.withLock {
       $0.loaded[own]?.head.strays.map(\.device) ?? []
     }
-    #expect(told == [shared])
+    #expect(told == Array(repeating: shared, count: strayCount))
     try bring(from: phone, to: laptop)
     for isFresh in [false, true] {
       if isFresh { try laptop.reopen() }
@@ -937,27 +945,31 @@ import VaultTrust
   @Test func whoMeetsTwoStraysInTurnComesToRest() throws {
     let family = try Family(count: 2)
     let (desk, laptop) = (family[0], family[1])
-    let places = [MemoryStore(), MemoryStore()]
+    // The last one stays behind.
+    let places = [MemoryStore(), MemoryStore(), MemoryStore()]
     try desk.write("Note", "before")
     try meet(family.devices, at: remote)
-    for (number, place) in places.enumerated() {
+    for number in 0..<2 {
       let copy = try desk.clone()
-      for round in 0...number { try copy.write("Copy \(round)", "of the copy \(number)") }
-      try copy.sync(place, as: "place \(number)")
+      for round in 0...number {
+        try copy.write("Copy \(round)", "of the copy \(number)")
+        if round < number { try copy.sync(places[2], as: "place-2") }
+      }
+      try copy.sync(places[number], as: "place-\(number)")
     }
     try desk.write("More", "by itself")
     try meet(family.devices, at: remote)
     let own = laptop.vault.device
     func newest() throws -> Head? { try laptop.emma.heads.withLock { $0.loaded[own]?.head } }
-    func meetBoth() throws {
+    func meetAll() throws {
       for (number, place) in places.enumerated() {
-        try laptop.sync(place, as: "place \(number)")
+        try laptop.sync(place, as: "place-\(number)")
       }
     }
-    for _ in 0..<2 { try meetBoth() }
+    for _ in 0..<2 { try meetAll() }
     let told = try newest()
-    #expect(told?.strays.map(\.device) == [desk.vault.device])
-    for _ in 0..<2 { try meetBoth() }
+    #expect(told?.strays.map(\.device) == Array(repeating: desk.vault.device, count: 3))
+    for _ in 0..<2 { try meetAll() }
     #expect(try newest() == told)
   }
 

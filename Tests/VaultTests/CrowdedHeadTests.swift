@@ -205,8 +205,9 @@ import VaultTrust
           device: device, counter: 1, hash: bens.hash, late: nil, head: bens.head, body: bens.body)
       }
       for (device, head) in crowded.loaded {
-        crowded.lines.strays[device] = Head.Stray(
-          device: device, counter: head.counter + 1, headHash: .random(), above: 0)
+        crowded.lines.strays[device] = [
+          Head.Stray(device: device, counter: head.counter + 1, headHash: .random(), above: 0)
+        ]
       }
       return member.openStrays(crowded)
     }

@@ -207,9 +207,8 @@ extension Member {
       checkpoint: head.checkpoint,
       checkpointByteCount: try checkpointByteCount(of: head),
       deltas: segments.filter(\.isDelta).map { DeltaPlan.Delta($0, of: context.device.id) })
-    for stray in head.strays where heads.lines.strays[stray.device] == nil {
-      heads.lines.strays[stray.device] = stray
-    }
+    let told = Dictionary(grouping: head.strays, by: \.device)
+    heads.lines.strays.merge(told) { known, _ in known }
   }
 
   /// From now on this is the head of its device.

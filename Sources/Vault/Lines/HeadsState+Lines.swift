@@ -28,8 +28,10 @@ struct KnownLines: Sendable {
   var lineages: [DeviceID: Lineage] = [:]
   /// What this machine had seen of a device before it read its head; `lineages` has what is known of those before.
   var before: [DeviceID: HeadMark] = [:]
-  /// Heads of other lines of devices than those that are followed here.
-  var strays: [DeviceID: Head.Stray] = [:]
+  /// Heads of other lines of devices than those that are followed here, of each device the first ones that were met.
+  var strays: [DeviceID: [Head.Stray]] = [:]
+  /// So many of each device are named.
+  static let strayLimit = 4
   /// The last one of each device that this process has read, and what is known of the heads before it.
   var strayLines: [DeviceID: FollowedLine] = [:]
   /// Devices whose heads here are not followed, for the sake of lines.
@@ -71,9 +73,8 @@ struct KnownLines: Sendable {
     _ mark: HeadMark, of device: DeviceID, besides followed: FollowedLine
   ) -> Bool {
     // This device's head has said so, also where this process has not met the stray itself.
-    if let told = strays[device], told.mark == mark, followed.mark.counter > told.above {
-      return true
-    }
+    let told = strays[device] ?? []
+    if told.contains(where: { $0.mark == mark && followed.mark.counter > $0.above }) { return true }
     guard let stray = strayLines[device] else { return false }
     return stray.has(mark) && stray.isApart(from: followed.mark)
   }
@@ -324,21 +325,25 @@ extension HeadsState {
       marks: Array(marks.prefix(count)))
   }
 
-  /// Notes a head of another line than is followed here. Of several of one device the one with the highest counter stays noted
-  /// while it is open: whoever meets them in turn, on two remotes, would write a head about it each time.
-  mutating func note(_ stray: Head.Stray, by witnesses: Witnesses) {
-    if let told = lines.strays[stray.device],
-      (stray.counter, stray.headHash) < (told.counter, told.headHash),
-      openStrays(by: witnesses).contains(told)
-    {
-      return
+  /// Notes a head of another line than is followed here, in the place of those that it goes on from. What is noted stays while it
+  /// is open, and of one device a few have room: whoever meets several in turn, on two remotes, would write a head each time, and
+  /// one with a greater counter would hide the others from a process that begins anew.
+  mutating func note(stray head: OpenedHead, above: UInt64, by witnesses: Witnesses) {
+    let line = FollowedLine(mark: head.mark, lineage: lines.lineage(of: head.head, head.device))
+    var told = openStrays(by: witnesses).filter { $0.device == head.device }
+    if let index = told.firstIndex(where: { $0.mark == head.mark }) {
+      // Another line may be followed by now. Of what is not said to be shared more is written anew, and nothing is lost.
+      told[index] = Head.Stray(head, above: min(told[index].above, above))
+    } else {
+      told.removeAll { line.has($0.mark) }
+      if told.count < KnownLines.strayLimit { told.append(Head.Stray(head, above: above)) }
     }
-    lines.strays[stray.device] = stray
+    lines.strays[head.device] = told
   }
 
   /// The strays that nobody has taken over by now, of devices that have not been left out.
   func openStrays(by witnesses: Witnesses) -> [Head.Stray] {
-    lines.strays.values.filter { stray in
+    lines.strays.values.joined().filter { stray in
       !witnesses.people.isFormer(stray.device)
         && retelling(of: stray.device, stray.mark, by: witnesses) == nil
         && followed(stray.device, by: witnesses).map { $0.mark != stray.mark }

@@ -20,7 +20,7 @@ extension Member {
         _ = try lineage(ofLate: taken.mark, of: head.device, &heads)
         above = heads.lastSharedWithTakenOver(head, by: witnesses) ?? above
       }
-      heads.note(Head.Stray(head, above: above), by: witnesses)
+      heads.note(stray: head, above: above, by: witnesses)
       throw .branched(path: register.path(of: head.device).string, above: above)
     }
   }
@@ -51,7 +51,7 @@ extension Member {
     _ mark: HeadMark, from taken: HeadMark, of device: DeviceID, _ heads: inout HeadsState
   ) throws(VaultError) -> Bool {
     if mark.counter == taken.counter { return mark != taken }
-    if heads.lines.strays[device]?.mark == mark { return true }
+    if (heads.lines.strays[device] ?? []).contains(where: { $0.mark == mark }) { return true }
     let (earlier, later) = mark.counter < taken.counter ? (mark, taken) : (taken, mark)
     let lineage = try lineage(ofLate: later, of: device, &heads)
     return FollowedLine(mark: later, lineage: lineage).isApart(from: earlier)

@@ -40,7 +40,7 @@ extension Member {
       throw .rolledBack(path: path, found: head.counter, seen: known.counter)
     case .apart(let above):
       if !isOwn {
-        heads.note(Head.Stray(head, above: above), by: witnesses)
+        heads.note(stray: head, above: above, by: witnesses)
         heads.lines.strayLines[head.device] = FollowedLine(
           mark: head.mark, lineage: heads.lines.lineage(of: head.head, head.device))
       }
@@ -118,6 +118,7 @@ extension Member {
   /// The strays that this device's next head names.
   func openStrays(_ heads: HeadsState) -> [Head.Stray] {
     withRoom(heads.openStrays(by: witnesses), atMost: Limits.headHeard, of: \.device)
+      .sorted { ($0.device, $0.counter, $0.headHash) < ($1.device, $1.counter, $1.headHash) }
   }
 
   func hasLinesToTell(_ heads: HeadsState) -> Bool {
