@@ -250,6 +250,25 @@ import VaultTrust
     #expect(calls[came..<read].contains { $0.kind == .barrier })
   }
 
+  /// The disk does not take what comes: nothing of the head shows that waits for it.
+  @Test func whatTheDiskDoesNotTakeLetsNoHeadCount() throws {
+    let emma = try family[1].emma
+    let own = try #require(
+      emma.heads.withLock { $0.loaded[family[1].vault.device]?.head.segments.last })
+    let missing = emma.objects.path(of: own)
+    try family[1].sync(usb)
+    try copy { $0 != missing.string }
+    let disk = ForgetfulDisk(family[0].store)
+    family[0].vault = try family[0].open(on: disk)
+    let before = try family[0].contents()
+    disk.forgetAtNextBarrier()
+    #expect(throws: SyncError.self) { try family[0].sync(usb) }
+    #expect(disk.lost.contains(missing))
+    #expect(try family[0].contents() == before)
+    try family[0].sync(usb)
+    #expect(try family[0].contents() == family[1].contents())
+  }
+
   /// The remote has something in its place, which is no object: that is looked at with each sync, and nothing is written here nor
   /// waited for. (Adversary's seed 9700002.)
   @Test func whatStaysBrokenThereCostsTheDiskNothing() throws {

@@ -32,11 +32,16 @@ struct AwaitedParts {
   /// a head passes over what a revision has in common with the one before it, which may have been lost here since. Where nothing
   /// has come nothing is asked of the disk: the remote's may stay broken, and this comes again with each sync.
   ///
-  /// - Parameter failures: How many barriers had failed before anything was brought for them.
-  func bring(for devices: Set<DeviceID>, since failures: UInt64) throws(SyncError) {
+  /// - Parameters:
+  ///   - hasCome: Whether anything was brought before. Whoever asks what a head waits for looks at the heads, so the disk has it
+  ///     before that.
+  ///   - failures: How many barriers had failed before anything was brought for them.
+  func bring(
+    for devices: Set<DeviceID>, hasCome: Bool, since failures: UInt64
+  ) throws(SyncError) {
     guard !devices.isEmpty, let open = vault.member(member) else { return }
+    if hasCome { try refresh(open, since: failures) }
     for device in devices.sorted() {
-      if try lackingPart(of: device, open) == nil { try refresh(open, since: failures) }
       // Each is whole here afterwards, so that none is asked for twice.
       while let part = try lackingPart(of: device, open), try bring(part, open) {
         try refresh(open, since: failures)

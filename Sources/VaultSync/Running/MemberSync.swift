@@ -46,14 +46,15 @@ struct MemberSync {
     let devices = devicesToFollow(plans, open, besides: waiting)
     noteCopyThatStays(open)
     guard !devices.isEmpty else { return }
-    let failures = vault.failedBarriers
+    let (failures, before) = (vault.failedBarriers, session.report.pulled.objectCount)
     let count = try MemberPull(
       session: session, exchange: exchange, vault: vault, member: open, waiting: waiting
     ).run(devices)
     if session.options.isDryRun { return }
     // A join that waits for consent is not to come about in parts.
     if session.report.massChanges[member] == nil {
-      try awaited.bring(for: waiting, since: failures)
+      let hasCome = session.report.pulled.objectCount > before
+      try awaited.bring(for: waiting, hasCome: hasCome, since: failures)
     }
     try keeping { () throws(VaultError) in
       if count > 0 { _ = try vault.refreshMembers() }
