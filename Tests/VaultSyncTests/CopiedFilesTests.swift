@@ -34,6 +34,16 @@ import VaultTrust
     }
   }
 
+  /// - Returns: The object that the new device's head names and the copier has not brought.
+  private func copyAllButASegment() throws -> BlobPath {
+    let emma = try family[1].emma
+    let own = try #require(
+      emma.heads.withLock { $0.loaded[family[1].vault.device]?.head.segments.last })
+    let missing = emma.objects.path(of: own)
+    try copy { $0 != missing.string }
+    return missing
+  }
+
   @Test func aHeadThatCameBeforeItsCertificateCountsWhenThatComes() throws {
     try copy { $0.hasPrefix("members/") }
     #expect(try family[0].emma.refresh().isEmpty)
@@ -108,11 +118,7 @@ import VaultTrust
 
   /// The same of one that counts, of which a part has not come yet.
   @Test func whatAHeadNamesOfWhichAPartIsMissingIsNotCollected() throws {
-    let emma = try family[1].emma
-    let own = try #require(
-      emma.heads.withLock { $0.loaded[family[1].vault.device]?.head.segments.last })
-    let missing = emma.objects.path(of: own).string
-    try copy { $0 != missing }
+    _ = try copyAllButASegment()
     for isFresh in [false, true] {
       if isFresh { try family[0].reopen() }
       let report = try collect()
@@ -217,12 +223,8 @@ import VaultTrust
   /// The head is the same on the remote, which has the part that is missing here.
   @Test(arguments: [false, true])
   func aSyncBringsWhatAHeadWaitsFor(isFresh: Bool) throws {
-    let emma = try family[1].emma
-    let own = try #require(
-      emma.heads.withLock { $0.loaded[family[1].vault.device]?.head.segments.last })
-    let missing = emma.objects.path(of: own).string
     try family[1].sync(usb)
-    try copy { $0 != missing }
+    _ = try copyAllButASegment()
     if isFresh { try family[0].reopen() }
     try family[0].sync(usb)
     #expect(try family[0].contents() == family[1].contents())
@@ -233,12 +235,8 @@ import VaultTrust
 
   /// The head stands here already, so nothing is put in its place that a barrier would be before.
   @Test func whatAHeadWaitsForIsOnTheDiskBeforeItCounts() throws {
-    let emma = try family[1].emma
-    let own = try #require(
-      emma.heads.withLock { $0.loaded[family[1].vault.device]?.head.segments.last })
-    let missing = emma.objects.path(of: own)
     try family[1].sync(usb)
-    try copy { $0 != missing.string }
+    let missing = try copyAllButASegment()
     let recording = RecordingStore(family[0].store)
     family[0].vault = try family[0].open(on: recording)
     recording.forgetCalls()
@@ -252,12 +250,8 @@ import VaultTrust
 
   /// The disk does not take what comes: nothing of the head shows that waits for it.
   @Test func whatTheDiskDoesNotTakeLetsNoHeadCount() throws {
-    let emma = try family[1].emma
-    let own = try #require(
-      emma.heads.withLock { $0.loaded[family[1].vault.device]?.head.segments.last })
-    let missing = emma.objects.path(of: own)
     try family[1].sync(usb)
-    try copy { $0 != missing.string }
+    let missing = try copyAllButASegment()
     let disk = ForgetfulDisk(family[0].store)
     family[0].vault = try family[0].open(on: disk)
     let before = try family[0].contents()
@@ -272,12 +266,8 @@ import VaultTrust
   /// The remote has something in its place, which is no object: that is looked at with each sync, and nothing is written here nor
   /// waited for. (Adversary's seed 9700002.)
   @Test func whatStaysBrokenThereCostsTheDiskNothing() throws {
-    let emma = try family[1].emma
-    let own = try #require(
-      emma.heads.withLock { $0.loaded[family[1].vault.device]?.head.segments.last })
-    let missing = emma.objects.path(of: own)
     try family[1].sync(usb)
-    try copy { $0 != missing.string }
+    let missing = try copyAllButASegment()
     try usb.replace(missing, [1, 2, 3], durably: true)
     for _ in 0..<2 { try family[0].sync(usb) }
     let before = family[0].store.mutatingCallCount
@@ -289,12 +279,8 @@ import VaultTrust
   /// Nobody has the part any more: with no sync is anything moved for such a head, or told.
   @Test(arguments: [false, true])
   func aHeadWaitsSilentlyForWhatIsNowhere(isFresh: Bool) throws {
-    let emma = try family[1].emma
-    let own = try #require(
-      emma.heads.withLock { $0.loaded[family[1].vault.device]?.head.segments.last })
-    let missing = emma.objects.path(of: own)
     try family[1].sync(usb)
-    try copy { $0 != missing.string }
+    let missing = try copyAllButASegment()
     try usb.remove(missing)
     if isFresh { try family[0].reopen() }
     try family[0].sync(usb)
