@@ -1,5 +1,6 @@
 #include "file.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -84,18 +85,31 @@ static bool is_dicom(const uint8_t *bytes, size_t count) {
   return bytes[0] == 0 && bytes[1] == 8 && bytes[2] == 0 && bytes[3] < 0x20 && has_kind;
 }
 
-File::File(kv_bytes bytes) : memory(bytes.start, bytes.count), stream(&memory) {
+// Whether all but the beginning is compressed (PS3.5, A.5). That is said in one of the first elements.
+static bool is_deflated(kv_bytes bytes) {
+  const char syntax[] = "1.2.840.10008.1.2.1.99";
+  const uint8_t *end = bytes.start + std::min<size_t>(bytes.count, 4096);
+  return std::search(bytes.start, end, syntax, syntax + std::strlen(syntax)) != end;
+}
+
+// No more than 258 bytes become of two bits (RFC 1951). Where nothing is compressed the end of the pixels may be missing, and
+// what there is of them is shown; but a 64th at least there must be.
+static size_t longest_value(kv_bytes bytes) { return bytes.count * (is_deflated(bytes) ? 1032 : 64); }
+
+File::File(kv_bytes bytes) : most_bytes(longest_value(bytes)), memory(bytes.start, bytes.count), stream(&memory) {
   if (!is_dicom(bytes.start, bytes.count)) throw Nothing();
   // What the library has to say is for nobody.
   gdcm::Trace::DebugOff();
   gdcm::Trace::WarningOff();
   gdcm::Trace::ErrorOff();
   reader.SetStream(stream);
+  const ValueLimit limit(most_bytes);
   if (!reader.Read()) throw Nothing();
 }
 
 const DataSet *File::item_of(const DataSet &set, Tag sequence, size_t index) {
   if (!set.FindDataElement(sequence)) return nullptr;
+  const ValueLimit limit(most_bytes);
   gdcm::SmartPointer<gdcm::SequenceOfItems> items = set.GetDataElement(sequence).GetValueAsSQ();
   if (!items || index >= items->GetNumberOfItems()) return nullptr;
   const DataSet *item = &items->GetItem(index + 1).GetNestedDataSet();

@@ -18,6 +18,14 @@ namespace dicom {
 // There is nothing to be had of this file. Thrown inside of this target only.
 struct Nothing {};
 
+// While there is one, a value that is said to have more bytes than this is given no memory, and cannot be read.
+class ValueLimit {
+ public:
+  explicit ValueLimit(size_t count);
+  ~ValueLimit();
+  ValueLimit(const ValueLimit &) = delete;
+};
+
 // Bytes in memory as a stream that is read. They are not copied.
 class Memory : public std::streambuf {
  public:
@@ -67,6 +75,7 @@ class File {
   const DataSet &set_of(size_t frame, Tag group);
 
  private:
+  size_t most_bytes;
   Memory memory;
   std::istream stream;
   gdcm::Reader reader;
