@@ -99,3 +99,13 @@ struct SyncLooking {
         memory: memory, vouched: session.home.vouching?.fingerprint, time: time))
   }
 }
+
+extension RemoteLook {
+  /// The folders that it shows something of.
+  fileprivate var listedFolders: Set<String> {
+    var folders = Set(files.keys.compactMap { BlobPath($0.string).parent?.string })
+    if !members.isEmpty { folders.insert("members") }
+    if !isPeopleCut { folders.insert("people") }
+    return folders
+  }
+}

@@ -39,14 +39,6 @@ struct RemoteLook: Sendable {
     return members.contains(member) && !searched.contains(member)
   }
 
-  /// The folders that it shows something of.
-  var listedFolders: Set<String> {
-    var folders = Set(files.keys.compactMap { BlobPath($0.string).parent?.string })
-    if !members.isEmpty { folders.insert("members") }
-    if !isPeopleCut { folders.insert("people") }
-    return folders
-  }
-
   func heads(of member: MemberID) -> [DeviceID] {
     files.keys.compactMap { path in
       if case .head(member, let device) = path { device } else { nil }
