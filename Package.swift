@@ -249,7 +249,7 @@ let package = Package(
       exclude: ["xwing.py"]),
     .testTarget(
       name: "VaultTrustTests",
-      dependencies: ["Fuzzing", "VaultModel", "VaultCrypto", "VaultTrust"]),
+      dependencies: ["Fuzzing", "VaultModel", "VaultCrypto", "VaultTrust", "TestSupport"]),
     .testTarget(
       name: "BlobStoreTests",
       dependencies: [
